@@ -1,5 +1,6 @@
 // Small texts of the kernel and of other programs. The first byte says which: the network counters, /proc/stat's tasks
-// and interrupts, capabilities and lockdown, options of a hypervisor, whether this is a guest of one, its users.
+// and interrupts, the use of memory, capabilities and lockdown, options of a hypervisor, whether this is a guest of
+// one, its users.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -26,6 +27,9 @@ void Tasks(std::string_view text) {
 
 void Interrupts(std::string_view text) {
   if (kepler::os::ParseSoftirqs(text) && !text.contains("softirq")) std::abort();
+  if (kepler::os::ParseContextSwitches(text) && !text.contains("ctxt")) std::abort();
+  if (kepler::os::ParsePageFaults(text) && !text.contains("pgfault")) std::abort();
+  if (kepler::os::ParseUsedMemory(text) && !text.contains("MemAvailable:")) std::abort();
 }
 
 void Rights(std::string_view text) {

@@ -38,6 +38,16 @@ bool ParseCpuLine(std::string_view line, ProcStatCpu& cpu) {
   return filled >= 4;
 }
 
+/// Returns the bytes of a line such as "MemTotal:  2048 kB".
+std::optional<uint64_t> ParseKibibytes(std::string_view name, std::string_view meminfo) {
+  constexpr uint64_t kKibibyte = 1024;
+  const auto value = ValueOf(name, meminfo);
+  if (!value || !value->ends_with(" kB")) return std::nullopt;
+  const auto number = ParseNumber<uint64_t>(Trim(value->substr(0, value->size() - 3)));
+  if (!number || *number > UINT64_MAX / kKibibyte) return std::nullopt;
+  return *number * kKibibyte;
+}
+
 }  // namespace
 
 Result<ProcStatCpu> ParseProcStat(std::string_view text) {
@@ -71,6 +81,23 @@ uint64_t OnlineDigest(std::string_view text) {
 std::optional<uint64_t> ParseTasksMade(std::string_view text) {
   const auto value = ValueOf("processes ", text);
   return value ? ParseNumber<uint64_t>(*value) : std::nullopt;
+}
+
+std::optional<uint64_t> ParseContextSwitches(std::string_view text) {
+  const auto value = ValueOf("ctxt ", text);
+  return value ? ParseNumber<uint64_t>(*value) : std::nullopt;
+}
+
+std::optional<uint64_t> ParsePageFaults(std::string_view vmstat) {
+  const auto value = ValueOf("pgfault ", vmstat);
+  return value ? ParseNumber<uint64_t>(*value) : std::nullopt;
+}
+
+std::optional<uint64_t> ParseUsedMemory(std::string_view meminfo) {
+  const auto total = ParseKibibytes("MemTotal:", meminfo);
+  const auto available = ParseKibibytes("MemAvailable:", meminfo);
+  if (!total || !available) return std::nullopt;
+  return Forward(*available, *total);
 }
 
 std::optional<Softirqs> ParseSoftirqs(std::string_view text) {
@@ -129,7 +156,11 @@ Result<ProcStat> ProcStatReader::ReadNow() {
   const BootTime at = clock_.Now();
   const auto cpu = ParseProcStat(text);
   if (!cpu) return Fail(cpu.error().kind, fmt::format("{}: {}", path_, cpu.error().message));
-  return ProcStat{at, *cpu, OnlineDigest(text), ParseTasksMade(text), ParseSoftirqs(text)};
+  ProcStat read{at, *cpu, OnlineDigest(text), ParseTasksMade(text), ParseSoftirqs(text), ParseContextSwitches(text)};
+  if (const auto vmstat = ReadFileAt(AT_FDCWD, vmstat_.c_str(), buffer_)) read.page_faults = ParsePageFaults(*vmstat);
+  if (const auto meminfo = ReadFileAt(AT_FDCWD, meminfo_.c_str(), buffer_))
+    read.used_memory = ParseUsedMemory(*meminfo);
+  return read;
 }
 
 }  // namespace kepler::os

@@ -1,6 +1,6 @@
 #pragma once
 // The machine's total CPU times: the "cpu" line of <procfs>/stat. The kernel samples them at timer ticks: the values
-// are accurate over seconds, but not over milliseconds.
+// are accurate over seconds, but not over milliseconds. Also the machine's use of memory at the same moment.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -60,6 +60,17 @@ struct Softirqs {
 /// (kernel/softirq.c). Returns nothing if the line is missing or has another format.
 [[nodiscard]] std::optional<Softirqs> ParseSoftirqs(std::string_view text);
 
+/// Parses the "ctxt" line: context switches since boot, on all CPUs. Returns nothing if the line is missing.
+[[nodiscard]] std::optional<uint64_t> ParseContextSwitches(std::string_view text);
+
+/// Parses the "pgfault" line of <procfs>/vmstat: page faults since boot, minor and major. Returns nothing if the line
+/// is missing.
+[[nodiscard]] std::optional<uint64_t> ParsePageFaults(std::string_view vmstat);
+
+/// Parses <procfs>/meminfo. Returns the bytes that are not available to new programs: MemTotal − MemAvailable. Returns
+/// nothing if one of the lines is missing or malformed.
+[[nodiscard]] std::optional<uint64_t> ParseUsedMemory(std::string_view meminfo);
+
 /// Returns the busy share of the time between two readings: Δ(total − idle − iowait) / Δtotal; 0 if no time passed. On
 /// Linux idle and iowait can decrease. A decrease counts as 0, so the result is in [0, 1].
 [[nodiscard]] Ratio UsageRatio(const ProcStatCpu& previous, const ProcStatCpu& now);
@@ -77,13 +88,16 @@ struct Softirqs {
 /// Length of a clock tick in /proc files (USER_HZ; 10 ms on every supported architecture).
 [[nodiscard]] Nanoseconds ClockTick();
 
-/// Values of <procfs>/stat at one moment.
+/// Values of <procfs>/stat, vmstat and meminfo at one moment. Only stat is required.
 struct ProcStat {
   BootTime at{};
   ProcStatCpu cpu;
-  uint64_t online = 0;                   // OnlineDigest()
-  std::optional<uint64_t> tasks_made{};  // ParseTasksMade()
-  std::optional<Softirqs> softirqs{};    // ParseSoftirqs()
+  uint64_t online = 0;                         // OnlineDigest()
+  std::optional<uint64_t> tasks_made{};        // ParseTasksMade()
+  std::optional<Softirqs> softirqs{};          // ParseSoftirqs()
+  std::optional<uint64_t> context_switches{};  // ParseContextSwitches()
+  std::optional<uint64_t> page_faults{};       // ParsePageFaults()
+  std::optional<uint64_t> used_memory{};       // ParseUsedMemory()
 };
 
 /// Shares one reading among all callers at one point of a tick: on large machines the kernel needs a millisecond for
@@ -91,7 +105,8 @@ struct ProcStat {
 class ProcStatReader {
  public:
   /// `clock` must outlive the reader.
-  ProcStatReader(const std::string& procfs, const Clock& clock) : path_(procfs + "/stat"), clock_(clock) {}
+  ProcStatReader(const std::string& procfs, const Clock& clock)
+      : path_(procfs + "/stat"), vmstat_(procfs + "/vmstat"), meminfo_(procfs + "/meminfo"), clock_(clock) {}
   /// Starts a new shared reading, which is made at the next Read(). Before the first Renew(), each Read() is separate.
   void Renew();
   /// Valid until the next Renew() or Read().
@@ -100,7 +115,7 @@ class ProcStatReader {
  private:
   [[nodiscard]] Result<ProcStat> ReadNow();
 
-  std::string path_;
+  std::string path_, vmstat_, meminfo_;
   const Clock& clock_;
   bool shared_ = false;
   std::optional<Result<ProcStat>> latest_;  // the shared reading since Renew()

@@ -47,6 +47,32 @@ TEST(ProcStat, Parse_MalformedOrTruncated_IsAnError) {
   }
 }
 
+TEST(MemoryLoad, Lines_AreFound_AndMissingOrMalformedOnesAreUnknown) {
+  EXPECT_EQ(ParseContextSwitches("cpu  1 2 3 4\nctxt 987\nbtime 5\n"), 987U);
+  EXPECT_EQ(ParseContextSwitches("cpu  1 2 3 4\nctxt x\n"), std::nullopt);
+  EXPECT_EQ(ParsePageFaults("nr_free_pages 7\npgfault 12\npgmajfault 3\n"), 12U);
+  EXPECT_EQ(ParsePageFaults("pgfault"), std::nullopt);
+  EXPECT_EQ(ParseUsedMemory("MemTotal:        2048 kB\nMemFree: 9 kB\nMemAvailable:     48 kB\n"), 2000U * 1024);
+  EXPECT_EQ(ParseUsedMemory("MemTotal: 48 kB\nMemAvailable: 50 kB\n"), 0U) << "never negative";
+  for (const char* text :
+       {"", "MemTotal: 2048 kB\n", "MemAvailable: 48 kB\n", "MemTotal: 2048\nMemAvailable: 48 kB\n",
+        "MemTotal: x kB\nMemAvailable: 48 kB\n", "MemTotal: 18446744073709551615 kB\nMemAvailable: 48 kB\n"})
+    EXPECT_EQ(ParseUsedMemory(text), std::nullopt) << text;
+}
+
+TEST(ProcStat, Read_TakesMemoryFromItsFiles_WhereTheyAre) {
+  testing::FakeTree tree;
+  testing::FakeClock clock;
+  ProcStatReader reader(tree.root(), clock);
+  tree.Write("stat", "cpu  1 2 3 4\nctxt 9\n");
+  EXPECT_EQ(reader.Read()->context_switches, 9U);
+  EXPECT_EQ(reader.Read()->page_faults, std::nullopt);
+  tree.Write("vmstat", "pgfault 12\n");
+  tree.Write("meminfo", "MemTotal: 4 kB\nMemAvailable: 1 kB\n");
+  EXPECT_EQ(reader.Read()->page_faults, 12U);
+  EXPECT_EQ(reader.Read()->used_memory, 3072U);
+}
+
 TEST(ProcStat, Read_SinceRenew_IsOneReadingForAll) {
   testing::FakeTree tree;
   testing::FakeClock clock;

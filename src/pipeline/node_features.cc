@@ -3,6 +3,15 @@
 #include <utility>
 
 namespace kepler::pipeline {
+namespace {
+
+/// Adds the increase between two readings. A counter that is missing in the current reading is unknown.
+void AddGrown(std::optional<uint64_t>& total, std::optional<uint64_t> last, std::optional<uint64_t> now) {
+  if (now && !total) total = 0;
+  if (last && now) *total += os::Forward(*last, *now);
+}
+
+}  // namespace
 
 void NodeFeatures::AddScan(const activity::ActivitySample& sample, bool counts_events) {
   events_->counted = counts_events;
@@ -16,8 +25,12 @@ void NodeFeatures::AddScan(const activity::ActivitySample& sample, bool counts_e
 void NodeFeatures::AddStat(const os::ProcStat& now) {
   const auto last = std::exchange(last_, now);
   if (now.softirqs && !totals_.softirqs) totals_.softirqs.emplace();
+  totals_.used_memory = now.used_memory;
+  AddGrown(totals_.context_switches, last ? last->context_switches : std::nullopt, now.context_switches);
+  AddGrown(totals_.page_faults, last ? last->page_faults : std::nullopt, now.page_faults);
   if (!last) return;
   totals_.cpu += os::RanTime(last->cpu, now.cpu);
+  totals_.steal += os::StolenTime(last->cpu, now.cpu);
   if (!last->softirqs || !now.softirqs) return;
   const os::Softirqs grown = os::Forward(*last->softirqs, *now.softirqs);
   totals_.softirqs->block += grown.block;

@@ -30,6 +30,27 @@ TEST(NodeFeatures, CountFromTheFirstReadingOn_AndNeverFall) {
   EXPECT_EQ(features.totals().softirqs->block, 3u);
 }
 
+TEST(NodeFeatures, OfGuests_CountFromTheFirstReadingOn) {
+  NodeFeatures features(nullptr);
+  os::ProcStat stat = Stat(0, std::nullopt);
+  features.AddStat(stat);
+  EXPECT_FALSE(features.totals().page_faults);
+  stat.page_faults = 70;
+  stat.context_switches = 80;
+  stat.used_memory = 4096;
+  features.AddStat(stat);
+  EXPECT_EQ(features.totals().page_faults, 0u) << "how many there were before is of no interval";
+  stat.cpu.steal += 100;
+  *stat.page_faults += 3;
+  *stat.context_switches += 4;
+  stat.used_memory = 1024;
+  features.AddStat(stat);
+  EXPECT_EQ(features.totals().steal, 1s);
+  EXPECT_EQ(features.totals().page_faults, 3u);
+  EXPECT_EQ(features.totals().context_switches, 4u);
+  EXPECT_EQ(features.totals().used_memory, 1024u);
+}
+
 TEST(NodeFeatures, KernelWithoutSoftirqs_SaysNothingOfThem) {
   NodeFeatures features(nullptr);
   features.AddStat(Stat(0, std::nullopt));

@@ -18,7 +18,11 @@ struct NodeSoftirqs {
 /// Load of the machine since the first tick, as input for power models.
 struct NodeFeatures {
   Nanoseconds cpu{0};                    // busy time of all processors: user, nice, system, irq, softirq
+  Nanoseconds steal{0};                  // time that the hypervisor gave to other guests while this one was ready
   std::optional<NodeSoftirqs> softirqs;  // empty if the kernel does not report them
+  std::optional<uint64_t> context_switches;
+  std::optional<uint64_t> page_faults;
+  std::optional<uint64_t> used_memory;   // bytes now, not a counter
   std::optional<HardwareEvents> events;  // empty if they are not counted
 };
 

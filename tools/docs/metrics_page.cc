@@ -58,8 +58,8 @@ kepler_node_cpu_watts{node_name="vm",path="model",zone="package"} 1.945274939053
   `kepler_node_cpu_active_joules_total` = joules listed at the level + `kepler_node_cpu_unlisted_joules_total{level=…}` +
   `kepler_node_cpu_unnamed_joules{level=…}` (container and pod) + `kepler_node_cpu_unattributed_joules_total`.
   `kepler_conservation_error_joules` is the difference and is always 0.
-* **Model inputs**: `kepler_node_cpu_seconds_total`, `kepler_node_softirqs_total` and the node's cycles, instructions and cache
-  misses count from the agent's first tick. Models are trained on them ([model.md](model.md)).
+* **Model inputs**: the node's CPU and steal seconds, software interrupts, context switches, page faults, cycles, instructions
+  and cache misses count from the agent's first tick. Models are trained on them ([model.md](model.md)).
 
 ## Limits
 

@@ -29,7 +29,7 @@ kepler_build_info{arch="unknown",branch="unknown",goversion="unknown",revision="
 kepler_conservation_error_joules{level="node",node_name="n1",zone="package"} 0
 # HELP kepler_exposed_series Samples in this scrape, including this one
 # TYPE kepler_exposed_series gauge
-kepler_exposed_series{node_name="n1"} 36
+kepler_exposed_series{node_name="n1"} 37
 # HELP kepler_failed_ticks_total Ticks in which processes could not be listed
 # TYPE kepler_failed_ticks_total counter
 kepler_failed_ticks_total{node_name="n1"} 0
@@ -61,6 +61,9 @@ kepler_node_cpu_joules_total{node_name="n1",path="aggregated-package",zone="pack
 # HELP kepler_node_cpu_seconds_total Busy time of all CPUs, in seconds, from the kernel's timer ticks: user, nice, system, irq, softirq
 # TYPE kepler_node_cpu_seconds_total counter
 kepler_node_cpu_seconds_total{node_name="n1"} 0
+# HELP kepler_node_cpu_steal_seconds_total Time in which a virtual CPU of this guest was ready, but the hypervisor ran others, in seconds
+# TYPE kepler_node_cpu_steal_seconds_total counter
+kepler_node_cpu_steal_seconds_total{node_name="n1"} 0
 # HELP kepler_node_cpu_unattributed_joules_total Active energy that no workload caused or whose owner was lost, in joules
 # TYPE kepler_node_cpu_unattributed_joules_total counter
 kepler_node_cpu_unattributed_joules_total{node_name="n1",path="aggregated-package",zone="package"} 0

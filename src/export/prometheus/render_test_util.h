@@ -77,7 +77,11 @@ inline snapshot::Snapshot Full() {
                        .restart_needed = true});
   s.domains = {{2, 1}, {3, 3}};
   s.features = {.cpu = std::chrono::seconds(7),
+                .steal = std::chrono::seconds(3),
                 .softirqs = status::NodeSoftirqs{.block = 1, .net_rx = 2, .net_tx = 3},
+                .context_switches = 11,
+                .page_faults = 12,
+                .used_memory = 4096,
                 .events = HardwareEvents{5000, 7000, 90}};
   const std::vector<status::ZoneModel> models = {{.zone = "dram",
                                                   .name = "mine",

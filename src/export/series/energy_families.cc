@@ -11,6 +11,7 @@ using snapshot::Level;
 using snapshot::NodeZone;
 using snapshot::Snapshot;
 using status::Domain;
+using status::NodeFeatures;
 
 // The HELP texts of Origin::kUpstream are part of its interface and must not change.
 constexpr auto kEnergyFamilies = std::to_array<Family>({
@@ -36,6 +37,8 @@ constexpr auto kEnergyFamilies = std::to_array<Family>({
      Watts<&Snapshot::containers>, "watts", kContainer, kUpstream},
     {"kepler_node_cache_miss_total", "Last-level cache misses of all processes; only if activity.counters is on",
      kNodeName, NodeEvents<&HardwareEvents::cache_misses>, "", kNode},
+    {"kepler_node_context_switches_total", "Context switches on all CPUs", kNodeName,
+     NodeFeature<&NodeFeatures::context_switches>, "", kNode},
     {"kepler_node_cpu_active_joules_total", "Energy consumption of cpu in active state at node level in joules",
      kNodeZone, NodeJoules<&NodeZone::active>, "joules", kNode, kUpstream},
     {"kepler_node_cpu_active_watts", "Power consumption of cpu in active state at node level in watts", kNodeZone,
@@ -84,6 +87,9 @@ constexpr auto kEnergyFamilies = std::to_array<Family>({
     {"kepler_node_cpu_seconds_total",
      "Busy time of all CPUs, in seconds, from the kernel's timer ticks: user, nice, system, irq, softirq", kNodeName,
      NodeCpuSeconds, "seconds", kNode},
+    {"kepler_node_cpu_steal_seconds_total",
+     "Time in which a virtual CPU of this guest was ready, but the hypervisor ran others, in seconds", kNodeName,
+     NodeSteal, "seconds", kNode},
     {"kepler_node_cpu_unattributed_joules_total",
      "Active energy that no workload caused or whose owner was lost, in joules", kNodeZone, NodeUnattributedJoules,
      "joules", kNode},
@@ -104,6 +110,10 @@ constexpr auto kEnergyFamilies = std::to_array<Family>({
      "watts", kNode, kUpstream},
     {"kepler_node_energy_source_info", "Meter that the zone is read from; path 'model' marks an estimate; always 1",
      kZoneSource, EnergySourceInfo},
+    {"kepler_node_memory_used_bytes", "Memory that is not available to new programs, in bytes", kNodeName,
+     NodeFeature<&NodeFeatures::used_memory>, "bytes", kNode},
+    {"kepler_node_page_faults_total", "Page faults of all processes, minor and major", kNodeName,
+     NodeFeature<&NodeFeatures::page_faults>, "", kNode},
     {"kepler_node_platform_joules_total",
      "Energy of the whole machine at its power supply, in joules; path 'model' marks an estimate", kNodeZone,
      NodeJoules<&NodeZone::total, Domain::kPlatform>, "joules", kNode},

@@ -59,6 +59,8 @@ Context::Context(const snapshot::Snapshot& of, const Selection& with, const Extr
 
 void NodeCpuSeconds(const Context& c, Visitor& out) { out.Add({}, Of(c.snapshot.features.cpu)); }
 
+void NodeSteal(const Context& c, Visitor& out) { out.Add({}, Of(c.snapshot.features.steal)); }
+
 void NodeSoftirqs(const Context& c, Visitor& out) {
   const auto& softirqs = c.snapshot.features.softirqs;
   if (!softirqs) return;

@@ -62,6 +62,12 @@ void OfExtras(const Context& c, Visitor& out) {
   out.Add({}, Of(c.extras.*kMember));
 }
 void NodeCpuSeconds(const Context& c, Visitor& out);
+/// Emits a row if the value is known.
+template <auto kMember>
+void NodeFeature(const Context& c, Visitor& out) {
+  if (c.snapshot.features.*kMember) out.Add({}, Of(*(c.snapshot.features.*kMember)));
+}
+void NodeSteal(const Context& c, Visitor& out);
 void NodeSoftirqs(const Context& c, Visitor& out);  // only if they are known; labels: node_name, type
 /// Emits rows only if hardware events are counted.
 template <auto kMember>
