@@ -47,6 +47,8 @@ class ModelledMachine : public ::testing::Test {
     std::string text = fmt::format("cpu  {} 0 0 {} 0 0 0 12345 0 0\n", busy, idle);
     for (int i = 0; i < cpus; ++i) text += fmt::format("cpu{} 0 0 0 0\n", i);
     tree_.Write("stat", text + "softirq 9 1 1 0 0 0 0\n");
+    tree_.Write("vmstat", "pgfault 9\n");
+    tree_.Write("meminfo", "MemTotal: 9 kB\nMemAvailable: 4 kB\n");
   }
   void Open(status::Domain measures = status::Domain::kPlatform) {
     auto source = std::make_unique<ModelSource>(options_, measures, clock_);

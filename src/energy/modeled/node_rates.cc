@@ -38,22 +38,31 @@ std::optional<size_t> RateOf(std::string_view feature) {
 RateSet RatesOf(const os::ProcStat& stat) {
   RateSet rates;
   rates.set(kCpuTime);
+  rates.set(kSteal);
   for (const size_t softirq : {kBlock, kNetRx, kNetTx}) rates.set(softirq, stat.softirqs.has_value());
+  rates.set(kSwitches, stat.context_switches.has_value());
+  rates.set(kPageFaults, stat.page_faults.has_value());
+  rates.set(kUsedMemory, stat.used_memory.has_value());
   return rates;
 }
 
 std::optional<NodeInterval> NodeRates::Update(const os::ProcStat& now) {
   if (last_ && now.at <= last_->at) return std::nullopt;
   const auto last = std::exchange(last_, now);
-  const bool has_softirqs = now.softirqs && (!last || last->softirqs);
-  known_ = has_softirqs ? RatesOf(now) : RateSet().set(kCpuTime);
+  known_ = last ? RatesOf(now) & RatesOf(*last) : RatesOf(now);
   NodeInterval interval;
   interval.rates.fill(std::numeric_limits<double>::quiet_NaN());
   interval.seconds = last ? PoweredSeconds(*last, now) : 0;
   UpdateEvents(interval, last ? interval.seconds / Seconds(now.at - last->at) : 1);
   if (interval.seconds <= 0) return std::nullopt;
   interval.rates[kCpuTime] = Seconds(os::RanTime(last->cpu, now.cpu)) * 1e3 / interval.seconds;
-  if (!has_softirqs) return interval;
+  interval.rates[kSteal] = Seconds(os::StolenTime(last->cpu, now.cpu)) * 1e3 / interval.seconds;
+  if (known_.test(kSwitches))
+    interval.rates[kSwitches] = Grown(*last->context_switches, *now.context_switches) / interval.seconds;
+  if (known_.test(kPageFaults))
+    interval.rates[kPageFaults] = Grown(*last->page_faults, *now.page_faults) / interval.seconds;
+  if (known_.test(kUsedMemory)) interval.rates[kUsedMemory] = static_cast<double>(*now.used_memory);
+  if (!known_.test(kBlock)) return interval;
   const os::Softirqs grown = os::Forward(*last->softirqs, *now.softirqs);
   interval.rates[kBlock] = static_cast<double>(grown.block) / interval.seconds;
   interval.rates[kNetRx] = static_cast<double>(grown.net_rx) / interval.seconds;

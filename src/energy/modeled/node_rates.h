@@ -13,12 +13,24 @@
 namespace kepler::energy::modeled {
 
 /// Features that may be available: index into kRateNames.
-enum Rate : size_t { kCpuTime, kBlock, kNetRx, kNetTx, kCycles, kInstructions, kCacheMisses };
-inline constexpr std::array<std::string_view, 7> kRateNames = {"bpf_cpu_time_ms", "bpf_block_irq", "bpf_net_rx_irq",
-                                                               "bpf_net_tx_irq",  "cpu_cycles",    "cpu_instructions",
-                                                               "cache_miss"};
+enum Rate : size_t {
+  kCpuTime,
+  kBlock,
+  kNetRx,
+  kNetTx,
+  kCycles,
+  kInstructions,
+  kCacheMisses,
+  kSteal,
+  kSwitches,
+  kPageFaults,
+  kUsedMemory
+};
+inline constexpr std::array<std::string_view, 11> kRateNames = {
+    "bpf_cpu_time_ms", "bpf_block_irq", "bpf_net_rx_irq",   "bpf_net_tx_irq", "cpu_cycles",       "cpu_instructions",
+    "cache_miss",      "cpu_steal_ms",  "context_switches", "page_faults",    "memory_used_bytes"};
 inline constexpr size_t kRates = kRateNames.size();
-static_assert(kRates == kCacheMisses + 1 && kRateNames[kCycles] == "cpu_cycles" && kRateNames.back() == "cache_miss");
+static_assert(kRates == kUsedMemory + 1 && kRateNames[kCycles] == "cpu_cycles" && kRateNames[kSteal] == "cpu_steal_ms");
 using RateSet = std::bitset<kRates>;
 
 /// Returns the index into kRateNames; nothing for an unknown feature.
@@ -30,7 +42,7 @@ using RateSet = std::bitset<kRates>;
 /// The time between two readings.
 struct NodeInterval {
   double seconds = 0;                  // time in which the machine was powered
-  std::array<double, kRates> rates{};  // per second; NaN if unknown
+  std::array<double, kRates> rates{};  // per second, but memory_used_bytes; NaN if unknown
 };
 
 /// CPU time is user, nice, system, irq and softirq. It excludes steal, which is the time of other guests. After a gap

@@ -53,10 +53,28 @@ TEST_F(NodeRatesTest, RatesAreSharesOfTheTime) {
   EXPECT_TRUE(std::isnan(interval->rates[kCycles]));
 }
 
+TEST_F(NodeRatesTest, GuestFeatures_AreRates_AndMemoryIsAsItIsNow) {
+  stat_.context_switches = 100;
+  stat_.page_faults = 50;
+  After(0s);
+  stat_.cpu.steal += 30;
+  *stat_.context_switches += 10;
+  *stat_.page_faults += 6;
+  stat_.used_memory = 4096;
+  EXPECT_DOUBLE_EQ(After(2s)->rates[kSteal], 150);
+  EXPECT_FALSE(rates_.known().test(kUsedMemory)) << "not in both readings";
+  *stat_.context_switches += 10;
+  *stat_.page_faults += 6;
+  const auto interval = After(2s);
+  EXPECT_DOUBLE_EQ(interval->rates[kSwitches], 5);
+  EXPECT_DOUBLE_EQ(interval->rates[kPageFaults], 3);
+  EXPECT_DOUBLE_EQ(interval->rates[kUsedMemory], 4096);
+}
+
 TEST_F(NodeRatesTest, KernelWithoutSoftirqs_TheyAreNotKnown) {
   stat_.softirqs.reset();
   After(0s);
-  EXPECT_EQ(rates_.known(), RateSet("0000001"));
+  EXPECT_EQ(rates_.known(), RateSet("00010000001"));
   EXPECT_TRUE(std::isnan(After(1s)->rates[kBlock]));
 }
 
@@ -66,7 +84,7 @@ TEST_F(NodeRatesTest, Events_AreKnownFromTheSecondScanOn) {
   EXPECT_TRUE(std::isnan(After(1s)->rates[kCycles]));
   Scan(500);
   const auto interval = After(1s);
-  EXPECT_EQ(rates_.known(), RateSet("1111111"));
+  EXPECT_EQ(rates_.known(), RateSet("00011111111"));
   EXPECT_DOUBLE_EQ(interval->rates[kCycles], 500);
   EXPECT_DOUBLE_EQ(interval->rates[kInstructions], 1000);
   EXPECT_DOUBLE_EQ(interval->rates[kCacheMisses], 1500);
