@@ -55,7 +55,8 @@ SEES = {
     "pipeline": {"base", "os", "cgroup", "energy", "activity", "workload", "workload/hypervisor", "attribution",
                  "model", "snapshot", "status"},
     "model_store": {"base", "os", "model", "http/client", "status"},
-    "lab/files": {"base", "json", "model"},
+    "lab/pickle": {"base", "json", "model"},
+    "lab/files": {"base", "json", "lab/pickle", "model"},
     "lab/dataset": {"base", "json", "model"},
     "lab/training": {"base", "model"},
     "lab/plot": {"base"},
@@ -86,7 +87,7 @@ NAMESPACES = {
 SHARED = {"bpf": "activity/bpf"}
 
 # Rooms that compute and do no I/O, so that their tests need no mocks.
-PURE = {"attribution", "export/prometheus", "export/series", "json", "lab/dataset", "model", "snapshot", "status", IDENTITY}
+PURE = {"attribution", "export/prometheus", "export/series", "json", "lab/dataset", "lab/pickle", "model", "snapshot", "status", IDENTITY}
 # Files that do no I/O in a room that does: they read the bytes of archives that nobody trusts.
 PURE_FILES = re.compile(r"^lab/files/\w*archive\.(cc|h)$")
 IO_HEADER = re.compile(r"^(fstream|filesystem|(sys|net|netinet|arpa)/.*|(unistd|fcntl|dirent|poll|pthread)\.h)$")

@@ -1,0 +1,49 @@
+#pragma once
+// Values of a pickle while it is read. Internal to the room.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace kepler::lab::pickle {
+
+/// A value, as an index: several places may share it, and a list may contain itself.
+using Id = uint32_t;
+
+struct Node {
+  enum class Kind : uint8_t { kNone, kBool, kNumber, kText, kList, kDict, kName, kObject };
+  Kind kind = Kind::kNone;
+  double number = 0;
+  std::string text = {};       // also bytes; of kName and kObject the name of the class or function
+  std::vector<Id> items = {};  // of kDict: key, value, key ...; of kObject: the arguments, and the state if it has one
+};
+
+/// The values that were read, and the bytes that follow.
+class Source {
+ public:
+  explicit Source(std::string_view bytes) : bytes_(bytes) {}
+
+  [[nodiscard]] Result<std::string_view> Take(size_t count);
+  /// Little endian, without a sign.
+  [[nodiscard]] Result<uint64_t> TakeNumber(size_t bytes);
+  [[nodiscard]] Result<Id> Add(Node node);
+  [[nodiscard]] Node& operator[](Id id) { return nodes_[id]; }
+  [[nodiscard]] const Node& operator[](Id id) const { return nodes_[id]; }
+  /// "byte 12: reason".
+  [[nodiscard]] std::unexpected<Error> Refuse(std::string_view reason, ErrorKind kind = ErrorKind::kMalformed) const;
+
+  size_t depth = 0;  // of pickles in pickles
+
+ private:
+  std::string_view bytes_;
+  size_t at_ = 0;
+  std::vector<Node> nodes_;
+};
+
+/// Runs the opcodes of one pickle, up to its end, and returns its value.
+[[nodiscard]] Result<Id> ReadOne(Source& source);
+
+}  // namespace kepler::lab::pickle

@@ -1,0 +1,37 @@
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "lab/pickle/nodes.h"
+
+namespace kepler::lab::pickle {
+namespace {
+
+constexpr size_t kMaxNodes = 2'000'000;
+
+}  // namespace
+
+Result<std::string_view> Source::Take(size_t count) {
+  if (bytes_.size() - at_ < count) return Refuse("it is truncated");
+  at_ += count;
+  return bytes_.substr(at_ - count, count);
+}
+
+Result<uint64_t> Source::TakeNumber(size_t bytes) {
+  KEPLER_TRY(const std::string_view taken, Take(bytes));
+  uint64_t number = 0;
+  for (size_t i = taken.size(); i-- > 0;) number = number << 8 | static_cast<uint8_t>(taken[i]);
+  return number;
+}
+
+Result<Id> Source::Add(Node node) {
+  if (nodes_.size() == kMaxNodes) return Refuse(fmt::format("more than {} values", kMaxNodes));
+  nodes_.push_back(std::move(node));
+  return static_cast<Id>(nodes_.size() - 1);
+}
+
+std::unexpected<Error> Source::Refuse(std::string_view reason, ErrorKind kind) const {
+  return Fail(kind, fmt::format("byte {}: {}", at_, reason));
+}
+
+}  // namespace kepler::lab::pickle
