@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <iterator>
+#include <unordered_map>
 #include <utility>
 
 #include "lab/pickle/nodes.h"
@@ -58,7 +59,7 @@ class Machine {
     Status (Machine::*run)(size_t);
     size_t argument;  // its meaning depends on `run`: often the bytes of a number or of a length
   };
-  static const Operation kOperations[24];
+  static const Operation kOperations[29];
 
   Status Push(Node node) {
     KEPLER_TRY(const Id id, source_.Add(std::move(node)));
@@ -132,9 +133,28 @@ class Machine {
     return {};
   }
 
+  /// 0 bytes: at the next index.
+  Status Put(size_t bytes) {
+    uint64_t key = memo_.size();
+    if (bytes != 0) {
+      KEPLER_TRY(key, source_.TakeNumber(bytes));
+    }
+    if (stack_.empty()) return source_.Refuse("a value is missing");
+    memo_[key] = stack_.back();
+    return {};
+  }
+  Status Get(size_t bytes) {
+    KEPLER_TRY(const uint64_t key, source_.TakeNumber(bytes));
+    const auto found = memo_.find(key);
+    if (found == memo_.end()) return source_.Refuse(fmt::format("value {} was not stored", key));
+    stack_.push_back(found->second);
+    return {};
+  }
+
   Source& source_;
   std::vector<Id> stack_;
   std::vector<size_t> marks_;
+  std::unordered_map<uint64_t, Id> memo_;
 };
 
 const Machine::Operation Machine::kOperations[] = {
@@ -162,6 +182,11 @@ const Machine::Operation Machine::kOperations[] = {
     {"e", &Machine::Append, kSinceMark},
     {"s", &Machine::SetItems, 2},
     {"u", &Machine::SetItems, kSinceMark},
+    {"\x94", &Machine::Put, 0},
+    {"q", &Machine::Put, 1},
+    {"r", &Machine::Put, 4},
+    {"h", &Machine::Get, 1},
+    {"j", &Machine::Get, 4},
 };
 
 }  // namespace
