@@ -27,6 +27,8 @@ class Source {
   explicit Source(std::string_view bytes) : bytes_(bytes) {}
 
   [[nodiscard]] Result<std::string_view> Take(size_t count);
+  /// Up to a line end, which is skipped.
+  [[nodiscard]] Result<std::string_view> TakeLine();
   /// Little endian, without a sign.
   [[nodiscard]] Result<uint64_t> TakeNumber(size_t bytes);
   [[nodiscard]] Result<Id> Add(Node node);

@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/text.h"
+#include "lab/pickle/names.h"
 #include "lab/pickle/nodes.h"
 
 namespace kepler::lab::pickle {
@@ -19,6 +21,11 @@ constexpr uint8_t kProtocol = 0x80;
 constexpr uint8_t kMaxProtocol = 5;
 constexpr uint8_t kStop = '.';
 constexpr size_t kSinceMark = 0;
+
+bool IsKnownName(std::string_view name) {
+  if (name.starts_with(kServerPackage)) name.remove_prefix(kServerPackage.size());
+  return !name.contains(' ') && kNames.contains(fmt::format(" {} ", name));
+}
 
 /// Little endian, two's complement.
 double NumberOf(std::string_view digits, bool is_signed) {
@@ -59,7 +66,7 @@ class Machine {
     Status (Machine::*run)(size_t);
     size_t argument;  // its meaning depends on `run`: often the bytes of a number or of a length
   };
-  static const Operation kOperations[29];
+  static const Operation kOperations[33];
 
   Status Push(Node node) {
     KEPLER_TRY(const Id id, source_.Add(std::move(node)));
@@ -151,6 +158,41 @@ class Machine {
     return {};
   }
 
+  Status Name(std::string name) {
+    if (!IsKnownName(name))
+      return source_.Refuse(fmt::format("it refers to '{}', which no supported model of scikit-learn contains; nothing "
+                                        "was executed",
+                                        EscapeControls(std::string_view(name).substr(0, 120))),
+                            ErrorKind::kUnavailable);
+    return Push({.kind = Kind::kName, .text = std::move(name)});
+  }
+  Status NameOfLines(size_t) {
+    KEPLER_TRY(const std::string_view module, source_.TakeLine());
+    KEPLER_TRY(const std::string_view name, source_.TakeLine());
+    return Name(fmt::format("{}.{}", module, name));
+  }
+  Status NameOfTexts(size_t) {
+    KEPLER_TRY(const auto parts, Pop(2));
+    return Name(fmt::format("{}.{}", source_[parts[0]].text, source_[parts[1]].text));
+  }
+
+  /// A call of a class or function. It is not made: the result has its name and the arguments.
+  Status Call(size_t) {
+    KEPLER_TRY(const auto parts, Pop(2));
+    if (source_[parts[0]].kind != Kind::kName || source_[parts[1]].kind != Kind::kList)
+      return source_.Refuse("a call of something else than a class or function");
+    return Push({.kind = Kind::kObject, .text = std::string(source_[parts[0]].text), .items = {parts[1]}});
+  }
+  Status Build(size_t) {
+    KEPLER_TRY(const auto parts, Pop(2));
+    Node& object = source_[parts[0]];
+    if (object.kind != Kind::kObject || object.items.size() != 1)
+      return source_.Refuse("a state for something else than a new object");
+    object.items.push_back(parts[1]);
+    stack_.push_back(parts[0]);
+    return {};
+  }
+
   Source& source_;
   std::vector<Id> stack_;
   std::vector<size_t> marks_;
@@ -187,6 +229,10 @@ const Machine::Operation Machine::kOperations[] = {
     {"r", &Machine::Put, 4},
     {"h", &Machine::Get, 1},
     {"j", &Machine::Get, 4},
+    {"c", &Machine::NameOfLines, 0},
+    {"\x93", &Machine::NameOfTexts, 0},
+    {"R\x81", &Machine::Call, 0},
+    {"b", &Machine::Build, 0},
 };
 
 }  // namespace

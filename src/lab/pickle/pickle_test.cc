@@ -57,8 +57,8 @@ TEST(Pickle, EndlessCopies_AreRefused) {
 }
 
 TEST(Pickle, BrokenStacks_AreRefused) {
-  for (const auto* const code :
-       {".", "a.", "Na.", "K\1K\2s.", "(t\x85", "\x85.", "N(\x86.", "t.", "e.", "}(Nu.", "q\1.", "NNa."})
+  for (const auto* const code : {".", "a.", "Na.", "K\1K\2s.", "(t\x85", "\x85.", "N(\x86.", "t.", "e.", "}(Nu.",
+                                 "q\1.", "NNb.", "NNR.", ")N\x81.", "NN\x93."})
     EXPECT_THAT(Read(code), HasSubstr("refused: byte")) << code;
   EXPECT_THAT(Read("}NNs."), HasSubstr("a key of a dict is not a text"));
 }
@@ -76,6 +76,28 @@ TEST(Pickle, EveryCut_IsRefused) {
   EXPECT_EQ(ReadFile(whole), R"({"a":1,"b":[2.625,"x"]})");
   for (size_t size = 0; size < whole.size(); ++size)
     EXPECT_THAT(ReadFile(whole.substr(0, size)), HasSubstr("truncated")) << size;
+}
+
+TEST(Pickle, UnknownNames_AreRefusedAndNamed) {
+  for (const std::string& code :
+       {"cposix\nsystem\n\x8c\4true\x85R."s, "\x8c\5posix\x8c\6system\x93\x8c\4true\x85R."s}) {
+    EXPECT_THAT(Read(code), HasSubstr("it refers to 'posix.system'"));
+    EXPECT_EQ(KindOf(code), ErrorKind::kUnavailable);
+  }
+  EXPECT_THAT(Read("cbuiltins\neval\n."), HasSubstr("'builtins.eval'"));
+  EXPECT_THAT(Read("cnumpy\ndtype numpy.ndarray\n."), HasSubstr("it refers to"));
+  EXPECT_THAT(Read("cposix\n\x1b[2J\n."), HasSubstr("\\x1b"));
+}
+
+TEST(Pickle, Objects_AreTheirClassAndState) {
+  EXPECT_EQ(Read("csklearn.svm._classes\nSVR\n)\x81}\x8c\1aK\1sb."), R"({"class":"sklearn.svm._classes.SVR","a":1})");
+  EXPECT_EQ(Read("csklearn.svm._classes\nSVR\nK\2\x85RK\3\x85"
+                 "b."),
+            R"({"class":"sklearn.svm._classes.SVR","arguments":[2],"state":[3]})");
+  EXPECT_EQ(Read("csklearn.svm._classes\nSVR\n."), R"("sklearn.svm._classes.SVR")");
+  EXPECT_EQ(Read("ckepler_model.train.trainer.curvefit\nCurveFitModel\n)\x81."),
+            R"({"class":"kepler_model.train.trainer.curvefit.CurveFitModel"})");
+  EXPECT_THAT(Read("csklearn.svm._classes\nSVR\n)\x81}b}b."), HasSubstr("a state for something else"));
 }
 
 }  // namespace

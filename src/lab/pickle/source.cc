@@ -17,6 +17,14 @@ Result<std::string_view> Source::Take(size_t count) {
   return bytes_.substr(at_ - count, count);
 }
 
+Result<std::string_view> Source::TakeLine() {
+  const size_t end = bytes_.find('\n', at_);
+  if (end == std::string_view::npos) return Refuse("it is truncated");
+  const std::string_view line = bytes_.substr(at_, end - at_);
+  at_ = end + 1;
+  return line;
+}
+
 Result<uint64_t> Source::TakeNumber(size_t bytes) {
   KEPLER_TRY(const std::string_view taken, Take(bytes));
   uint64_t number = 0;

@@ -1,0 +1,29 @@
+// A Python pickle: what is read is a tree of bounded size, and what is refused says why.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+#include <variant>
+
+#include "lab/pickle/pickle.h"
+
+using kepler::json::Value;
+
+namespace {
+
+size_t CountValues(const Value& value) {
+  size_t count = 1;
+  if (const auto* const list = std::get_if<Value::List>(&value.value))
+    for (const Value& item : *list) count += CountValues(item);
+  if (const auto* const object = std::get_if<Value::Object>(&value.value))
+    for (const auto& [key, item] : *object) count += CountValues(item);
+  return count;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const auto read = kepler::lab::pickle::ReadPickle({reinterpret_cast<const char*>(data), size});
+  if (read ? CountValues(*read) > 2'000'000 : read.error().message.empty()) std::abort();
+  return 0;
+}
