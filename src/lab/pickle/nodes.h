@@ -14,11 +14,12 @@ namespace kepler::lab::pickle {
 using Id = uint32_t;
 
 struct Node {
-  enum class Kind : uint8_t { kNone, kBool, kNumber, kText, kList, kDict, kName, kObject };
+  enum class Kind : uint8_t { kNone, kBool, kNumber, kText, kList, kDict, kName, kObject, kNumbers };
   Kind kind = Kind::kNone;
   double number = 0;
   std::string text = {};       // also bytes; of kName and kObject the name of the class or function
   std::vector<Id> items = {};  // of kDict: key, value, key ...; of kObject: the arguments, and the state if it has one
+  std::vector<double> numbers = {};  // of an array
 };
 
 /// The values that were read, and the bytes that follow.
@@ -34,6 +35,10 @@ class Source {
   [[nodiscard]] Result<Id> Add(Node node);
   [[nodiscard]] Node& operator[](Id id) { return nodes_[id]; }
   [[nodiscard]] const Node& operator[](Id id) const { return nodes_[id]; }
+  /// The value of a dict, or nullptr.
+  [[nodiscard]] const Node* Find(const Node& dict, std::string_view key) const;
+  /// Item `i` of a list, or nullptr.
+  [[nodiscard]] const Node* Item(const Node& list, size_t i) const;
   /// "byte 12: reason".
   [[nodiscard]] std::unexpected<Error> Refuse(std::string_view reason, ErrorKind kind = ErrorKind::kMalformed) const;
 
@@ -47,5 +52,9 @@ class Source {
 
 /// Runs the opcodes of one pickle, up to its end, and returns its value.
 [[nodiscard]] Result<Id> ReadOne(Source& source);
+
+/// Replaces an object that stands for bytes, a number or an array of numpy by that value, as soon as it is complete.
+/// Arrays of joblib are read from the source. Other objects stay as they are.
+[[nodiscard]] Status Decode(Source& source, Id object);
 
 }  // namespace kepler::lab::pickle

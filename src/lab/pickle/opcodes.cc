@@ -181,7 +181,8 @@ class Machine {
     KEPLER_TRY(const auto parts, Pop(2));
     if (source_[parts[0]].kind != Kind::kName || source_[parts[1]].kind != Kind::kList)
       return source_.Refuse("a call of something else than a class or function");
-    return Push({.kind = Kind::kObject, .text = std::string(source_[parts[0]].text), .items = {parts[1]}});
+    KEPLER_CHECK_OK(Push({.kind = Kind::kObject, .text = std::string(source_[parts[0]].text), .items = {parts[1]}}));
+    return Decode(source_, stack_.back());
   }
   Status Build(size_t) {
     KEPLER_TRY(const auto parts, Pop(2));
@@ -190,7 +191,7 @@ class Machine {
       return source_.Refuse("a state for something else than a new object");
     object.items.push_back(parts[1]);
     stack_.push_back(parts[0]);
-    return {};
+    return Decode(source_, parts[0]);
   }
 
   Source& source_;

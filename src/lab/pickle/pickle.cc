@@ -24,7 +24,7 @@ class Planter {
   explicit Planter(const Source& source) : source_(source) {}
 
   Result<Value> Plant(const Node& node, size_t depth) {
-    const size_t bytes = sizeof(Value) + node.text.size() + node.items.size() * sizeof(double);
+    const size_t bytes = sizeof(Value) + node.text.size() + (node.items.size() + node.numbers.size()) * sizeof(double);
     if (depth == kMaxDepth || bytes > left_) return source_.Refuse("its values are nested too deep, or too many");
     left_ -= bytes;
     switch (node.kind) {
@@ -37,6 +37,8 @@ class Planter {
       case Kind::kText:
       case Kind::kName:
         return Value{node.text};
+      case Kind::kNumbers:
+        return Value{node.numbers};
       case Kind::kList:
         return List(node, depth);
       case Kind::kDict: {

@@ -38,6 +38,18 @@ Result<Id> Source::Add(Node node) {
   return static_cast<Id>(nodes_.size() - 1);
 }
 
+const Node* Source::Find(const Node& dict, std::string_view key) const {
+  if (dict.kind == Node::Kind::kDict)
+    for (size_t i = 0; i + 1 < dict.items.size(); i += 2)
+      if (const Node& each = nodes_[dict.items[i]]; each.kind == Node::Kind::kText && each.text == key)
+        return &nodes_[dict.items[i + 1]];
+  return nullptr;
+}
+
+const Node* Source::Item(const Node& list, size_t i) const {
+  return list.kind == Node::Kind::kList && i < list.items.size() ? &nodes_[list.items[i]] : nullptr;
+}
+
 std::unexpected<Error> Source::Refuse(std::string_view reason, ErrorKind kind) const {
   return Fail(kind, fmt::format("byte {}: {}", at_, reason));
 }
