@@ -64,12 +64,31 @@ bool IsNumber(const Field& field) {
   }
 }
 
-/// Nothing for types other than numbers and objects.
+/// Nothing for types other than numbers, and named fields of numbers, and objects.
 std::optional<Dtype> DtypeOf(const Source& source, const Node* node) {
   const auto plain = PlainField(source, node);
   if (!plain) return std::nullopt;
-  if (plain->kind != 'O' && !IsNumber(*plain)) return std::nullopt;
-  return Dtype{.fields = {*plain}, .bytes = plain->bytes};
+  if (plain->kind != 'V') {
+    if (plain->kind != 'O' && !IsNumber(*plain)) return std::nullopt;
+    return Dtype{.fields = {*plain}, .bytes = plain->bytes};
+  }
+  if (node->items.size() < 2) return std::nullopt;
+  const Node& state = source[node->items[1]];
+  const Node* const names = source.Item(state, 3);
+  const Node* const places = source.Item(state, 4);
+  if (names == nullptr || places == nullptr) return std::nullopt;
+  Dtype dtype{.fields = {}, .bytes = plain->bytes};
+  for (const Id id : names->items) {
+    const Node* const place = source.Find(*places, source[id].text);
+    if (place == nullptr) return std::nullopt;
+    auto field = PlainField(source, source.Item(*place, 0));
+    const auto offset = CountOf(source.Item(*place, 1));
+    if (!field || !IsNumber(*field) || !offset || *offset + field->bytes > dtype.bytes) return std::nullopt;
+    field->name = source[id].text;
+    field->offset = *offset;
+    dtype.fields.push_back(*std::move(field));
+  }
+  return dtype;
 }
 
 std::optional<Shape> ShapeOf(const Source& source, const Node* list, bool is_fortran) {
@@ -125,9 +144,19 @@ std::vector<double> Column(const Field& field, const Dtype& dtype, const Shape& 
 
 /// Makes `id` the array of `bytes`.
 Status SetArray(Source& source, Id id, const Dtype& dtype, const Shape& shape, std::string_view bytes) {
-  if (BytesOf(shape, dtype.bytes) != bytes.size() || dtype.fields[0].kind == 'O')
+  if (BytesOf(shape, dtype.bytes) != bytes.size() || dtype.fields.empty() || dtype.fields[0].kind == 'O')
     return source.Refuse("an array whose bytes do not fit its shape and type");
-  source[id] = {.kind = Kind::kNumbers, .numbers = Column(dtype.fields[0], dtype, shape, bytes)};
+  if (dtype.fields[0].name.empty()) {
+    source[id] = {.kind = Kind::kNumbers, .numbers = Column(dtype.fields[0], dtype, shape, bytes)};
+    return {};
+  }
+  Node columns{.kind = Kind::kDict};
+  for (const Field& field : dtype.fields) {
+    KEPLER_TRY(const Id key, source.Add({.kind = Kind::kText, .text = field.name}));
+    KEPLER_TRY(const Id column, source.Add({.kind = Kind::kNumbers, .numbers = Column(field, dtype, shape, bytes)}));
+    columns.items.insert(columns.items.end(), {key, column});
+  }
+  source[id] = std::move(columns);
   return {};
 }
 
@@ -155,7 +184,7 @@ Status ReadJoblibArray(Source& source, Id id) {
   const Node* const order = source.Find(state, "order");
   const auto dtype = DtypeOf(source, source.Find(state, "dtype"));
   const auto shape = ShapeOf(source, source.Find(state, "shape"), order != nullptr && order->text == "F");
-  if (!dtype || !shape) return source.Refuse("an array of an unsupported type or shape");
+  if (!dtype || !shape || dtype->fields.empty()) return source.Refuse("an array of an unsupported type or shape");
   if (dtype->fields[0].kind == 'O') {
     KEPLER_TRY(const Id objects, ReadOne(source));
     const Node list = source[objects];

@@ -69,6 +69,18 @@ TEST(PickledNumpy, ArraysOfNumpy) {
       "[1,3,2,4]");
 }
 
+/// As the nodes of a tree.
+TEST(PickledNumpy, NamedFields_AreColumns) {
+  const auto field = [](const std::string& name, const std::string& dtype, char offset) {
+    return Quoted(name) + dtype + "K" + std::string(1, offset) + "\x86";
+  };
+  const std::string nodes = "cnumpy\ndtype\n" + Quoted("V10") + "\x89\x88\x87R(K\3" + Quoted("|") + "N" +
+                            Quoted("left") + Quoted("at") + "\x86}(" + field("left", Dtype("u1", "|"), 0) +
+                            field("at", Dtype("f8"), 2) + "utb";
+  const std::string bytes = "\7\0"s + kTwo.substr(0, 8) + "\x8\0"s + kTwo.substr(8);
+  EXPECT_EQ(Read(Joblib("K\2\x85", nodes, bytes) + "."), R"({"left":[7,8],"at":[1.5,-2.25]})");
+}
+
 TEST(PickledNumpy, WhatDoesNotFit_IsRefused) {
   const std::string why = "an array of an unsupported type or shape";
   EXPECT_THAT(Read(Joblib("K\2\x85", Dtype("f8", ">"), kTwo) + "."), HasSubstr(why));
