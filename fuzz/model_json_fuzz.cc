@@ -13,7 +13,7 @@ namespace model = kepler::model;
 
 void Use(const model::PowerModel& power, double value) {
   const std::vector<double> row(power.features.size(), value);
-  for (const double watts : model::EstimateRow(power, row).watts)
+  for (const double watts : model::EstimateRow(power, row, 3).watts)
     if (!std::isfinite(watts) || watts < 0) std::abort();
 }
 

@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const auto read = model::ReadWeightsJson(text, name);
     if (!read) continue;
     if (!model::Check(*read)) std::abort();
-    static_cast<void>(model::EstimateRow(*read, std::vector<double>(read->features.size(), 1e9)));
+    static_cast<void>(model::EstimateRow(*read, std::vector<double>(read->features.size(), 1e9), 1));
     const auto written = model::WriteWeightsJson(*read);
     if (!written) continue;
     const auto again = model::ReadWeightsJson(*written, name);

@@ -37,7 +37,7 @@ TEST(AnyModelJson, WeightFile_GoesByItsName) {
   const auto model = ReadAnyModelJson(kWeights, {.name = "ExponentialRegressionTrainer_7", .features = {}});
   ASSERT_TRUE(model) << model.error().message;
   EXPECT_EQ(model->components.at(0).trainer, "ExponentialRegressionTrainer");
-  EXPECT_EQ(EstimateRow(*model, std::vector<double>{5}).watts[0], 3);
+  EXPECT_EQ(EstimateRow(*model, std::vector<double>{5}, 1).watts[0], 3);
   EXPECT_THAT(AnyComplaint(kWeights, {.name = "x", .features = {}}), HasSubstr("CurveFit_Weights"));
 }
 
@@ -49,8 +49,8 @@ TEST(AnyModelJson, Booster_HasItsNamesOrThoseGiven) {
     EXPECT_THAT(model->features, ElementsAre("cache_miss", "cpu_cycles"));
     EXPECT_EQ(model->name, "b");
     const auto dram = static_cast<size_t>(Component::kDram);
-    EXPECT_EQ(EstimateRow(*model, std::vector<double>{0, 0}).watts[dram], 11);
-    EXPECT_EQ(EstimateRow(*model, std::vector<double>{0, 1}).watts[dram], 12);
+    EXPECT_EQ(EstimateRow(*model, std::vector<double>{0, 0}, 1).watts[dram], 11);
+    EXPECT_EQ(EstimateRow(*model, std::vector<double>{0, 1}, 1).watts[dram], 12);
   }
   EXPECT_TRUE(ReadAnyModelJson(Booster(R"("feature_names":["a","b"],)"), {}));
   EXPECT_THAT(AnyComplaint(Booster("")), HasSubstr("does not name its 2 features"));

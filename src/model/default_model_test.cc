@@ -13,7 +13,7 @@ namespace kepler::model {
 namespace {
 
 std::array<double, kComponents> WattsOf(const PowerModel& model, double busy_ms) {
-  return EstimateRow(model, std::array{busy_ms}).watts;
+  return EstimateRow(model, std::array{busy_ms}, 1).watts;
 }
 
 CpuInfo Cpu(std::string vendor, std::string family, std::string number, std::string stepping) {

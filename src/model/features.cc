@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "model/machine.h"
 
 namespace kepler::model {
 namespace {
@@ -78,6 +79,11 @@ std::string_view NearestGroup(std::string_view name) {
 }
 
 }  // namespace
+
+bool GrowsWithCores(std::string_view feature) {
+  constexpr Feature kSameInAnySize[] = {"cpu_scaling_frequency_hertz", "node_info", "utilisation"};
+  return !IsAttribute(feature) && std::ranges::find(kSameInAnySize, feature) == std::end(kSameInAnySize);
+}
 
 std::string_view CanonicalFeature(std::string_view name) { return name == "bpf_cpu_time_us" ? kTime : name; }
 

@@ -18,6 +18,10 @@ inline constexpr size_t kMaxFeatures = 64;
 /// milliseconds). Other names are unchanged.
 [[nodiscard]] std::string_view CanonicalFeature(std::string_view name);
 
+/// Returns true for counters, which sum over all CPUs of a machine; false for attributes of the machine
+/// (model/machine.h), frequencies and ratios.
+[[nodiscard]] bool GrowsWithCores(std::string_view feature);
+
 /// A named set of features, sorted by name as in the models of Kepler 0.7.
 struct FeatureGroup {
   std::string_view name;  // "CounterOnly"

@@ -24,6 +24,13 @@ auto In(const Columns& columns) {
 
 const Columns kRecorded = {"bpf_cpu_time_ms", "cache_miss", "cpu_cycles", "cpu_instructions"};
 
+TEST(GrowsWithCores, CountersDo) {
+  for (const std::string_view feature : {"bpf_cpu_time_ms", "cpu_cycles", "bpf_net_rx_irq", "my_column"})
+    EXPECT_TRUE(GrowsWithCores(feature)) << feature;
+  for (const std::string_view feature : {"cores", "memory_gib", "frequency_mhz", "cpu_scaling_frequency_hertz"})
+    EXPECT_FALSE(GrowsWithCores(feature)) << feature;
+}
+
 TEST(CanonicalFeature, OfBothAges) {
   EXPECT_EQ(CanonicalFeature("bpf_cpu_time_us"), "bpf_cpu_time_ms");
   EXPECT_EQ(CanonicalFeature("bpf_cpu_time_ms"), "bpf_cpu_time_ms");

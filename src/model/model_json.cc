@@ -34,6 +34,16 @@ Result<OutputType> OutputOf(const json::Cursor& root) {
   return at.Refuse(fmt::format("\"{}\" is neither AbsPower nor DynPower", EscapeControls(name.substr(0, 40))));
 }
 
+/// "per" is not in files of models of whole machines.
+Result<Per> PerOf(const json::Cursor& root) {
+  KEPLER_TRY(const auto at, root.Find("per"));
+  if (!at) return Per::kMachine;
+  KEPLER_TRY(const auto name, at->Text());
+  for (const auto per : {Per::kMachine, Per::kCore})
+    if (name == Name(per)) return per;
+  return at->Refuse(fmt::format("\"{}\" is neither machine nor core", EscapeControls(name.substr(0, 40))));
+}
+
 /// A number that is not in the file stays as it is.
 Status ReadNumber(const json::Cursor& object, std::string_view key, uint32_t& number) {
   KEPLER_TRY(const auto at, object.Find(key));
@@ -126,7 +136,7 @@ Result<PowerModel> ReadModelJson(std::string_view text) {
 }
 
 Result<PowerModel> ReadModelJson(const json::Value& document) {
-  constexpr std::string_view kKeys[] = {"kepler_model", "name",   "version", "output",
+  constexpr std::string_view kKeys[] = {"kepler_model", "name",   "version", "output",    "per",
                                         "features",     "domain", "machine", "components"};
   const json::Cursor root(document);
   KEPLER_CHECK_OK(CheckFormat(root));
@@ -135,6 +145,7 @@ Result<PowerModel> ReadModelJson(const json::Value& document) {
   KEPLER_TRY(model.name, root.Text("name"));
   KEPLER_CHECK_OK(ReadNumber(root, "version", model.version));
   KEPLER_TRY(model.output, OutputOf(root));
+  KEPLER_TRY(model.per, PerOf(root));
   KEPLER_TRY(model.features, root.Texts("features"));
   KEPLER_TRY(model.domain, ReadRanges(root, "domain"));
   KEPLER_TRY(model.machine, MachineOf(root));
@@ -148,9 +159,10 @@ Result<PowerModel> ReadModelJson(const json::Value& document) {
 }
 
 std::string WriteModelJson(const PowerModel& model) {
-  std::string out =
-      fmt::format("{{\"kepler_model\":{},\n\"name\":{},\n\"version\":{},\n\"output\":\"{}\",\n\"features\":{}", kFormat,
-                  json::Quote(model.name), model.version, Name(model.output), json::QuoteList(model.features));
+  std::string out = fmt::format("{{\"kepler_model\":{},\n\"name\":{},\n\"version\":{},\n\"output\":\"{}\"", kFormat,
+                                json::Quote(model.name), model.version, Name(model.output));
+  if (model.per == Per::kCore) out += ",\n\"per\":\"core\"";
+  out += ",\n\"features\":" + json::QuoteList(model.features);
   WriteRanges("domain", model.domain, out);
   if (model.machine) WriteMachine(*model.machine, out);
   out += ",\n\"components\":[";

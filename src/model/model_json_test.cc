@@ -43,6 +43,16 @@ std::string WhyNot(std::string_view text) {
   return model.error().message;
 }
 
+TEST(ReadModelJson, Per_IsTheMachineUnlessTheFileSaysCore) {
+  EXPECT_EQ(ReadModelJson(kSmall)->per, Per::kMachine);
+  EXPECT_EQ(ReadModelJson(With("\"AbsPower\",", "\"AbsPower\", \"per\": \"machine\","))->per, Per::kMachine);
+  EXPECT_EQ(ReadModelJson(With("\"AbsPower\",", "\"AbsPower\", \"per\": \"core\","))->per, Per::kCore);
+  EXPECT_THAT(WhyNot(With("\"AbsPower\",", "\"AbsPower\", \"per\": \"socket\",")),
+              HasSubstr("per: \"socket\" is neither machine nor core"));
+  EXPECT_THAT(WhyNot(With("\"AbsPower\",", "\"AbsPower\", \"per\": 1,")), HasSubstr("per: "));
+  EXPECT_THAT(WriteModelJson(*ReadModelJson(kSmall)), testing::Not(HasSubstr("\"per\"")));
+}
+
 TEST(ReadModelJson, EveryField) {
   const auto model = ReadModelJson(kSmall);
   ASSERT_TRUE(model) << model.error().message;
@@ -235,6 +245,7 @@ RC_GTEST_PROP(WriteModelJson, AnyModel_ReadsTheSame, ()) {
   PowerModel model;
   model.name = AnyName();
   model.version = *rc::gen::arbitrary<uint32_t>();
+  model.per = *rc::gen::element(Per::kMachine, Per::kCore);
   model.output = *rc::gen::element(OutputType::kAbsPower, OutputType::kDynPower);
   const auto n = *rc::gen::inRange<size_t>(1, 5);
   for (size_t i = 0; i < n; ++i) model.features.push_back(AnyName() + std::to_string(i));

@@ -62,10 +62,10 @@ Status CheckComponent(const std::string& where, const ComponentModel& component,
   return {};
 }
 
-/// Limits the watts to a possible value.
-double Hold(double watts, const Range& label, bool& clamped) {
-  const double most = label.max > 0 ? std::min(2 * label.max, kMaxWatts) : kMaxWatts;
-  const double held = std::clamp(std::isnan(watts) ? label.min : watts, 0.0, most);
+/// Limits the watts to a possible value. `units`: number of units that the label is the power of.
+double Hold(double watts, const Range& label, double units, bool& clamped) {
+  const double most = label.max > 0 ? std::min(2 * label.max * units, kMaxWatts) : kMaxWatts;
+  const double held = std::clamp(std::isnan(watts) ? std::min(label.min * units, most) : watts, 0.0, most);
   clamped |= !(held == watts);
   return held;
 }
@@ -97,6 +97,8 @@ std::optional<Component> ComponentOf(std::string_view name) {
 
 std::string_view Name(OutputType type) { return type == OutputType::kAbsPower ? "AbsPower" : "DynPower"; }
 
+std::string_view Name(Per per) { return per == Per::kCore ? "core" : "machine"; }
+
 Status CheckName(std::string_view name) { return CheckText("name", name); }
 
 Status Check(const PowerModel& model) {
@@ -120,14 +122,21 @@ Status Check(const PowerModel& model) {
   return {};
 }
 
-Estimate EstimateRow(const PowerModel& model, std::span<const double> row) {
+Estimate EstimateRow(const PowerModel& model, std::span<const double> raw, double cores) {
+  std::array<double, kMaxFeatures> divided;
+  std::span<const double> row = raw;
+  const double units = model.per == Per::kCore ? cores : 1;
+  if (model.per == Per::kCore) {
+    for (size_t i = 0; i < raw.size(); ++i) divided[i] = GrowsWithCores(model.features[i]) ? raw[i] / cores : raw[i];
+    row = std::span(divided).first(raw.size());
+  }
   Estimate estimate;
   estimate.extrapolated = IsOutside(model, row);
   std::bitset<kComponents> there;
   for (const auto& component : model.components) {
     const auto index = static_cast<size_t>(component.component);
     there.set(index);
-    estimate.watts[index] = Hold(Predict(component.predictor, row), component.label, estimate.clamped);
+    estimate.watts[index] = Hold(units * Predict(component.predictor, row), component.label, units, estimate.clamped);
   }
   auto& [package, core, uncore, dram, platform] = estimate.watts;  // missing components are 0
   if (there.test(static_cast<size_t>(Component::kPackage))) Raise(package, core + uncore, estimate.clamped);

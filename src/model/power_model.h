@@ -24,6 +24,12 @@ inline constexpr size_t kComponents = 5;
 enum class OutputType : uint8_t { kAbsPower, kDynPower };
 [[nodiscard]] std::string_view Name(OutputType type);  // "AbsPower"
 
+/// Unit of the predictors, and of `label` and `domain`: kMachine is the whole machine; kCore is one logical CPU. A
+/// kCore model serves machines of other sizes: features that GrowsWithCores() are divided by the CPUs of the machine,
+/// and the watts are multiplied by them.
+enum class Per : uint8_t { kMachine, kCore };
+[[nodiscard]] std::string_view Name(Per per);  // "core"
+
 /// Error of predictions against the meter, on rows outside the training data.
 struct Accuracy {
   uint64_t rows = 0;
@@ -47,6 +53,7 @@ struct PowerModel {
   std::string name;
   uint32_t version = 1;  // the larger version of the same name is newer
   OutputType output = OutputType::kAbsPower;
+  Per per = Per::kMachine;
   std::vector<std::string> features;       // canonical names, the order of a row
   std::vector<Range> domain;               // range of each feature in training; empty if the file does not state it
   std::vector<ComponentModel> components;  // each component at most once
@@ -72,11 +79,12 @@ struct Estimate {
 /// No machine uses more power: the limit for models that do not state their training range.
 inline constexpr double kMaxWatts = 1e6;
 
-/// Returns the watts of every component for one row of raw features, in the order of `model.features`. Each value is
-/// limited to between 0 and twice the largest training value (kMaxWatts if the model does not state it). Then physical
-/// order is enforced, which may raise a value above that limit: package >= core + uncore, platform >= package + dram,
-/// for the components of the model. A missing feature (NaN) counts as an extrapolation. A component that needs the
-/// missing feature gets its smallest training value.
-[[nodiscard]] Estimate EstimateRow(const PowerModel& model, std::span<const double> row);
+/// Returns the watts of every component for one row of raw features of a machine with `cores` logical CPUs, in the
+/// order of `model.features`. Only kCore models use `cores`, which must be positive for them. Each value is limited to
+/// between 0 and twice the largest training value (kMaxWatts if the model does not state it). Then physical order is
+/// enforced, which may raise a value above that limit: package >= core + uncore, platform >= package + dram, for the
+/// components of the model. A missing feature (NaN) counts as an extrapolation. A component that needs the missing
+/// feature gets its smallest training value.
+[[nodiscard]] Estimate EstimateRow(const PowerModel& model, std::span<const double> row, double cores);
 
 }  // namespace kepler::model

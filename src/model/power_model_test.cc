@@ -38,10 +38,10 @@ PowerModel ModelOf(std::vector<ComponentModel> components) {
   return model;
 }
 
-Estimate At(const PowerModel& model, double x) {
+Estimate At(const PowerModel& model, double x, double cores = 1) {
   const auto status = Check(model);
   EXPECT_TRUE(status) << status.error().message;
-  return EstimateRow(model, Row{x});
+  return EstimateRow(model, Row{x}, cores);
 }
 
 double WattsIn(const Estimate& estimate, Component component) { return estimate.watts[static_cast<size_t>(component)]; }
@@ -52,6 +52,7 @@ TEST(ComponentNames, ThereAndBack) {
   EXPECT_EQ(Name(kUncore), "uncore");
   EXPECT_EQ(ComponentOf("Package"), std::nullopt);
   EXPECT_EQ(Name(OutputType::kDynPower), "DynPower");
+  EXPECT_EQ(Name(Per::kCore), "core");
 }
 
 TEST(EstimateRow, WhatTheFormulasSay) {
@@ -106,6 +107,25 @@ TEST(EstimateRow, OutsideOfItsTraining) {
   EXPECT_FALSE(At(model, 2).extrapolated);
   EXPECT_TRUE(At(model, 2.001).extrapolated);
   EXPECT_TRUE(At(model, 0).extrapolated);
+}
+
+TEST(EstimateRow, PerCore_CountersAndWattsScaleWithTheMachine) {
+  auto model = ModelOf({Part(kPackage, 2, 0.5, {2, 10})});
+  model.per = Per::kCore;
+  model.domain = {{0, 20}};
+  EXPECT_EQ(WattsIn(At(model, 40, 4), kPackage), 4 * (2 + 0.5 * 10));
+  EXPECT_FALSE(At(model, 80, 4).extrapolated);
+  EXPECT_TRUE(At(model, 81, 4).extrapolated);
+  EXPECT_FALSE(At(model, 4 * 36, 4).clamped);
+  EXPECT_EQ(WattsIn(At(model, 4 * 40, 4), kPackage), 4 * 20);  // twice the label
+  EXPECT_EQ(WattsIn(At(model, kMissing, 4), kPackage), 4 * 2);
+}
+
+TEST(EstimateRow, PerCore_AttributesStayAsTheyAre) {
+  auto model = ModelOf({Part(kPackage, 0, 1, {0, 5000})});
+  model.per = Per::kCore;
+  model.features = {"frequency_mhz"};
+  EXPECT_EQ(WattsIn(At(model, 3000, 2), kPackage), 2 * 3000);
 }
 
 TEST(EstimateRow, PackageHoldsItsCores) {

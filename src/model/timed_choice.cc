@@ -26,7 +26,7 @@ bool TimedChoice::IsFast(const std::shared_ptr<const KnownModel>& known) {
   bool fast = false;
   for (int i = 0; i < 3 && !fast; ++i) {
     const Nanoseconds begin = cpu_time_();
-    static_cast<void>(EstimateRow(known->model, row));
+    static_cast<void>(EstimateRow(known->model, row, 1));
     fast = cpu_time_() - begin <= slowest_;
   }
   timed_.push_back({known, fast});

@@ -72,6 +72,8 @@ std::string MachineText(const MachineSpec& machine) {
 }  // namespace
 
 Result<std::string> WriteWeightsJson(const PowerModel& model) {
+  if (model.per == Per::kCore)
+    return Fail(ErrorKind::kInvalid, "its watts are per logical CPU, which this format cannot express");
   for (const ComponentModel& component : model.components) {
     const std::string_view name = model::Name(component.component);
     if (const auto status = Check(component.predictor, model.features.size()); !status)

@@ -61,6 +61,9 @@ TEST(WeightsJsonWritten, WhatTheFormatDoesNotHaveIsRefused) {
   PowerModel broken = curve;
   std::get<Curve>(broken.components[0].predictor.formula).w[0] = NAN;
   EXPECT_THAT(refusal(broken), HasSubstr("package: w[0]"));
+  PowerModel per_core = curve;
+  per_core.per = Per::kCore;
+  EXPECT_THAT(refusal(per_core), HasSubstr("per logical CPU"));
   PowerModel empty = curve;
   empty.components.clear();
   EXPECT_THAT(refusal(empty), HasSubstr("no components"));

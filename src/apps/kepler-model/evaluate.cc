@@ -130,7 +130,7 @@ Result<Evaluated> EvaluateModel(const Evaluation& config) {
   }
   result.rows = rows.size();
   result.outside = static_cast<size_t>(std::ranges::count_if(
-      rows, [&](size_t row) { return model::EstimateRow(model, features.row(row)).extrapolated; }));
+      rows, [&](size_t row) { return model::EstimateRow(model, features.row(row), 1).extrapolated; }));
   return result;
 }
 

@@ -110,7 +110,8 @@ Result<dataset::Isolated> ByProfile(const Isolating& config, std::vector<dataset
 std::vector<model::Estimate> EstimateRows(const model::PowerModel& model, const training::Matrix& features) {
   std::vector<model::Estimate> estimates;
   estimates.reserve(features.rows());
-  for (size_t row = 0; row < features.rows(); ++row) estimates.push_back(model::EstimateRow(model, features.row(row)));
+  for (size_t row = 0; row < features.rows(); ++row)
+    estimates.push_back(model::EstimateRow(model, features.row(row), 1));
   return estimates;
 }
 

@@ -77,12 +77,18 @@ void ZoneModels::ChooseAll() {
   if (before != described_) status_.models = std::make_shared<const std::vector<status::ZoneModel>>(described_);
 }
 
+std::optional<double> ZoneModels::AttributeHere(std::string_view feature) const {
+  model::MachineSpec machine = settings_.machine;
+  machine.cores = cpus_;
+  return model::AttributeOf(machine, feature);
+}
+
 model::Situation ZoneModels::Here() const {
   return {.machine = settings_.machine,
           .has =
               [this](std::string_view feature) {
                 const auto rate = RateOf(feature);
-                return rate && known_.test(*rate);
+                return rate ? known_.test(*rate) : AttributeHere(feature).has_value();
               },
           .only_load = settings_.only_load};
 }
@@ -143,16 +149,19 @@ ZoneModels::Use& ZoneModels::UseOf(const model::PowerModel& model) {
   if (known != uses_.end()) return **known;
   auto use = std::make_unique<Use>();
   use->model = &model;
+  std::vector<double> at_rest(model.features.size());
   for (size_t i = 0; i < model.features.size(); ++i) {
     const auto rate = RateOf(model.features[i]);
+    const auto attribute = AttributeHere(model.features[i]);
+    at_rest[i] = attribute.value_or(0);
     use->columns.push_back(rate && known_.test(*rate) ? static_cast<uint8_t>(*rate) : kNoRate);
-    use->fill.push_back(Needs(model, i)        ? std::numeric_limits<double>::quiet_NaN()
+    use->fill.push_back(attribute              ? *attribute
+                        : Needs(model, i)      ? std::numeric_limits<double>::quiet_NaN()
                         : model.domain.empty() ? 0
                                                : model.domain[i].min);
   }
   use->only_load = settings_.only_load || model.output == model::OutputType::kDynPower;
-  if (model.output == model::OutputType::kAbsPower && use->only_load)
-    use->idle = EstimateRow(model, std::vector<double>(model.features.size(), 0));
+  if (model.output == model::OutputType::kAbsPower && use->only_load) use->idle = EstimateRow(model, at_rest, cpus_);
   uses_.push_back(std::move(use));
   return *uses_.back();
 }
@@ -210,7 +219,7 @@ model::Estimate ZoneModels::Estimate(const Use& use, const NodeInterval& interva
   for (size_t i = 0; i < features; ++i)
     row[i] = use.columns[i] == kNoRate ? use.fill[i] : interval.rates[use.columns[i]];
   const BootTime begin = clock_.Now();
-  const model::Estimate estimate = EstimateRow(*use.model, std::span(row.data(), features));
+  const model::Estimate estimate = EstimateRow(*use.model, std::span(row.data(), features), cpus_);
   status_.prediction_time += clock_.Now() - begin;
   ++status_.predictions;
   status_.extrapolated += estimate.extrapolated ? 1 : 0;

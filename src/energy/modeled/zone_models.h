@@ -6,6 +6,7 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,7 +63,7 @@ class ZoneModels {
     const model::PowerModel* model = nullptr;
     std::shared_ptr<const model::KnownModel> trained;  // owner of `model`; null for the shipped model
     std::vector<uint8_t> columns;                      // for each feature: index of its rate, or kNoRate
-    std::vector<double> fill;                          // for each feature: value if the rate is unknown
+    std::vector<double> fill;  // for each feature: attribute of this machine, or value if the rate is unknown
     bool only_load = false;
     model::Estimate idle;  // idle power to subtract
   };
@@ -82,6 +83,8 @@ class ZoneModels {
   void CountGenerations();
   void SayWhatIsRefused();
   [[nodiscard]] Use& UseOf(const model::PowerModel& model);
+  /// Returns an attribute of this machine, with the present number of CPUs as `cores`.
+  [[nodiscard]] std::optional<double> AttributeHere(std::string_view feature) const;
   [[nodiscard]] model::Situation Here() const;
   void Raise(model::Component whole, std::initializer_list<model::Component> parts,
              std::array<double, model::kComponents>& watts);

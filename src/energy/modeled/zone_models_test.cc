@@ -51,6 +51,49 @@ TEST_F(ZoneModelsTest, TrainedModel_IsUsedForTheZonesThatItHas) {
   EXPECT_EQ(Used(1).source, "built-in");
 }
 
+TEST_F(ZoneModelsTest, ModelPerCore_ScalesWithTheCpusOfThisMachine) {
+  auto known = Line("any size", "bpf_cpu_time_ms", {{Component::kPackage, {10, {0.02}}}});
+  known.model.per = model::Per::kCore;
+  Set({known});
+  Open(Domain::kCpu);
+  Second();
+  EXPECT_NEAR(Joules("package"), 2 * (10 + 0.02 * 250), 1e-5);
+}
+
+/// A model of CPU time and of the machine's memory and cores.
+model::KnownModel WithAttributes() {
+  auto known = Line("attributes", "bpf_cpu_time_ms", {{Component::kPackage, {10, {0.02, 0.5, 3}}}});
+  known.model.features = {"bpf_cpu_time_ms", "memory_gib", "cores"};
+  known.model.domain = {{0, 1000}, {16, 64}, {1, 8}};
+  return known;
+}
+
+TEST_F(ZoneModelsTest, AttributesOfThisMachine_AreFeatures) {
+  options_.machine = {.processor = "amd_epyc", .memory_gib = 32};
+  Set({WithAttributes()});
+  Open(Domain::kCpu);
+  Second();
+  EXPECT_EQ(Used(0).name, "attributes");
+  EXPECT_NEAR(Joules("package"), 10 + 0.02 * 500 + 0.5 * 32 + 3 * 2, 1e-5);
+  EXPECT_EQ(source_->estimate().extrapolated, 0u);
+}
+
+TEST_F(ZoneModelsTest, AttributeThatIsNotKnown_ItsModelIsNotUsed) {
+  Set({WithAttributes()});
+  Open(Domain::kCpu);
+  Second();
+  EXPECT_EQ(Used(0).source, "built-in");
+}
+
+TEST_F(ZoneModelsTest, Guest_AttributesAreNoLoad) {
+  options_.machine = {.processor = "amd_epyc", .memory_gib = 32};
+  options_.only_load = true;
+  Set({WithAttributes()});
+  Open(Domain::kCpu);
+  Second();
+  EXPECT_NEAR(Joules("package"), 0.02 * 500, 1e-5);
+}
+
 TEST_F(ZoneModelsTest, WhatTheFirstReadingShows_IsKnownFromTheStart) {
   Set({Line("irqs", "bpf_block_irq", {{Component::kPackage, {10, {0.02}}}})});
   const auto domains = ModelSource(options_, Domain::kCpu, clock_).Discover();

@@ -48,8 +48,8 @@ TEST(ServerArchive, Trees_AreReadWithWhatTheMetadataSay) {
   EXPECT_EQ(read->model.features, std::vector<std::string>{"bpf_cpu_time_ms"});
   EXPECT_EQ(read->model.machine->processor, "amd");
   EXPECT_EQ(read->stated, "package_mae 3.5");
-  EXPECT_EQ(EstimateRow(read->model, std::vector<double>{1}).watts[0], 11);
-  EXPECT_EQ(EstimateRow(read->model, std::vector<double>{2}).watts[0], 52);
+  EXPECT_EQ(EstimateRow(read->model, std::vector<double>{1}, 1).watts[0], 11);
+  EXPECT_EQ(EstimateRow(read->model, std::vector<double>{2}, 1).watts[0], 52);
 }
 
 TEST(ServerArchive, Scales_AreTakenFromJsonOnly) {
@@ -62,8 +62,8 @@ TEST(ServerArchive, Scales_AreTakenFromJsonOnly) {
   members.push_back({"weight.json", Scales("")});
   const auto read = ReadServerArchive(members);
   ASSERT_TRUE(read) << read.error().message;
-  EXPECT_EQ(EstimateRow(read->model, std::vector<double>{999}).watts[0], 11);
-  EXPECT_EQ(EstimateRow(read->model, std::vector<double>{1000}).watts[0], 52);
+  EXPECT_EQ(EstimateRow(read->model, std::vector<double>{999}, 1).watts[0], 11);
+  EXPECT_EQ(EstimateRow(read->model, std::vector<double>{1000}, 1).watts[0], 52);
 
   // Of Kepler 0.6, whose scaler takes a smallest value away first.
   members.back().bytes = Scales(R"(,"mean":0,"variance":0)");

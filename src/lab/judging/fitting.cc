@@ -131,7 +131,7 @@ std::vector<std::vector<double>> PredictRows(const model::PowerModel& model, con
                                              std::span<const Target> targets, std::span<const size_t> rows) {
   std::vector<std::vector<double>> predictions(targets.size());
   for (const size_t row : rows) {
-    const model::Estimate estimate = model::EstimateRow(model, all.row(row));
+    const model::Estimate estimate = model::EstimateRow(model, all.row(row), 1);
     for (size_t i = 0; i < targets.size(); ++i)
       predictions[i].push_back(estimate.watts[static_cast<size_t>(targets[i].component)]);
   }
