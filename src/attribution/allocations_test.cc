@@ -21,7 +21,7 @@ TEST(Allocations, WeightsByAModel_TakeNone) {
   line->features = {"bpf_cpu_time_ms", "cpu_cycles", "cpu_instructions", "cache_miss"};
   line->domain.assign(4, {0, 1e12});
   line->components.emplace_back().predictor.formula = model::Linear{.bias = 30, .weights = {0.01, 1e-9, 1e-9, 1e-6}};
-  weights.SetModel(model::Component::kPackage, line, 0);
+  weights.SetModel(model::Component::kPackage, line, 0, {});
   for (uint64_t i = 1; i <= 1000; ++i)
     usage.Add({Usage::Payer::kProcess, 0, {}}, Nanoseconds(i * 1'000'000), {i * 1'000'000, i * 10, i});
   uint64_t counted = 0;

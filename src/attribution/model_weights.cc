@@ -45,9 +45,13 @@ void ModelWeights::SetZones(std::span<const status::Zone> zones) {
   for (size_t z = 0; z < zones.size(); ++z) zones_[z].component = model::ComponentOf(ToLowerAscii(zones[z].name));
 }
 
-void ModelWeights::SetModel(model::Component component, std::shared_ptr<const model::PowerModel> model, size_t at) {
-  Use use{.model = std::move(model), .at = at, .columns = {}, .features = {}};
+void ModelWeights::SetModel(model::Component component, std::shared_ptr<const model::PowerModel> model, size_t at,
+                            const model::MachineSpec& machine) {
+  Use use{.model = std::move(model), .at = at, .columns = {}, .features = {}, .at_rest = {}};
   if (use.model) {
+    if (use.model->per == model::Per::kCore) use.units = std::max(machine.cores, 1u);
+    for (const std::string& feature : use.model->features)
+      use.at_rest.push_back(model::AttributeOf(machine, feature).value_or(0));
     const model::Predictor& predictor = use.model->components[at].predictor;
     for (size_t column = 0; column < use.model->features.size(); ++column) {
       const auto known = std::ranges::find(kWorkloadFeatures, use.model->features[column]);
@@ -72,17 +76,18 @@ void ModelWeights::BeginTick() {
   for (size_t f = 1; f < total_.size(); ++f) total_[f] = counted_cpu_ > 0 ? total_[f] * total_[0] / counted_cpu_ : 0;
 }
 
-/// Returns the watts that each feature of `use` adds.
+/// Returns the watts that each feature of `use` adds, in the unit of the model.
 WorkloadFeatures ModelWeights::ValuesOf(const Use& use, const WorkloadFeatures& rates) {
   const std::vector<model::Range>& domain = use.model->domain;
   std::array<double, size_t{1} << kWorkloadFeatures.size()> watts;
   const size_t sets = size_t{1} << use.columns.size();
   for (size_t set = 0; set < sets; ++set) {
-    std::array<double, model::kMaxFeatures> row{};
+    std::array<double, model::kMaxFeatures> row;
+    std::ranges::copy(use.at_rest, row.begin());
     for (size_t i = 0; i < use.columns.size(); ++i)
       row[use.columns[i]] = (set >> i & 1) != 0 ? rates[use.features[i]] : 0;
     const double predicted =
-        Predict(use.model->components[use.at].predictor, std::span(row.data(), use.model->features.size()));
+        Predict(use.model->components[use.at].predictor, std::span(row.data(), use.at_rest.size()));
     // Negative values are allowed: only differences count, and a linear model must keep its weights.
     watts[set] = std::clamp(predicted, -model::kMaxWatts, model::kMaxWatts);
   }
@@ -101,7 +106,8 @@ std::optional<WorkloadFeatures> ModelWeights::Costs(const Use& use) {
   const BootTime begin = clock_.Now();
   WorkloadFeatures rates{};  // in the units of models
   constexpr double kNanosecondsInMs = 1e6;
-  for (size_t f = 0; f < rates.size(); ++f) rates[f] = total_[f] / (f == 0 ? kNanosecondsInMs : 1) / seconds;
+  for (size_t f = 0; f < rates.size(); ++f)
+    rates[f] = total_[f] / (f == 0 ? kNanosecondsInMs : 1) / seconds / use.units;
   const WorkloadFeatures values = ValuesOf(use, rates);
   status_.prediction_time += clock_.Now() - begin;
 

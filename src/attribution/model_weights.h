@@ -40,8 +40,10 @@ class ModelWeights final : public Weights {
 
   void SetZones(std::span<const status::Zone> zones) override;
   /// By which model zones of this component are split from now on; null: by CPU time. `at`: of the model's components.
-  /// It should need no other features than kWorkloadFeatures: others are 0.
-  void SetModel(model::Component component, std::shared_ptr<const model::PowerModel> model, size_t at);
+  /// It should need no other features than kWorkloadFeatures and attributes of `machine`, which is this one: others are
+  /// 0.
+  void SetModel(model::Component component, std::shared_ptr<const model::PowerModel> model, size_t at,
+                const model::MachineSpec& machine);
   /// Sets the time between scans that the list covers. Call before BeginTick(). 0: unknown, CPU time is the weight.
   void SetInterval(Nanoseconds interval) { interval_ = interval; }
   void BeginTick() override;
@@ -56,6 +58,8 @@ class ModelWeights final : public Weights {
     size_t at = 0;
     std::vector<size_t> columns;   // columns of the row that count and are known here
     std::vector<size_t> features;  // index in kWorkloadFeatures of each column
+    std::vector<double> at_rest;   // row without load: attributes of the machine, other features are 0
+    double units = 1;              // by which rates are divided: CPUs for a model per core
   };
   struct ZoneState {
     std::optional<model::Component> component;

@@ -49,8 +49,10 @@ class ModelWeightsTest : public ::testing::Test {
     weights_.SetZones({{{"package", "p", "rapl"}, {"odd", "o", "rapl"}}});
     weights_.SetInterval(std::chrono::seconds(1));
   }
-  void Use(std::vector<std::string> features, model::Predictor predictor, model::Range domain = {0, 1e6}) {
+  void Use(std::vector<std::string> features, model::Predictor predictor, model::Range domain = {0, 1e6},
+           model::Per per = model::Per::kMachine) {
     auto made = std::make_shared<model::PowerModel>();
+    made->per = per;
     made->features = std::move(features);
     made->domain.assign(made->features.size(), domain);
     made->components.push_back({.component = Component::kPackage,
@@ -58,7 +60,7 @@ class ModelWeightsTest : public ::testing::Test {
                                 .predictor = std::move(predictor),
                                 .label = {},
                                 .accuracy = {}});
-    weights_.SetModel(Component::kPackage, made, 0);
+    weights_.SetModel(Component::kPackage, made, 0, {.processor = "x", .cores = 4, .memory_gib = 64});
   }
   void Ran(Nanoseconds time, const HardwareEvents& events = {}) {
     usage_.Add({Usage::Payer::kProcess, 0, {}}, time, events);
@@ -92,6 +94,34 @@ TEST_F(ModelWeightsTest, OrderOfTheModelsFeatures_IsTheModels) {
   Ran(milliseconds(500), {1, 5'000'000, 1});
   Ran(milliseconds(250), {1, 20'000'000, 1});
   EXPECT_THAT(Shares(), ElementsAre(DoubleNear(15.0 / 40, 1e-9), DoubleNear(25.0 / 40, 1e-9)));
+}
+
+TEST_F(ModelWeightsTest, ModelPerCore_ItsRatesAreThoseOfOneCpu) {
+  // Below 100 ms a second and CPU nothing is added: 400 ms on four CPUs.
+  const model::Predictor above{.limits = {{100, 1e6}}, .scale = {}, .formula = model::Linear{0, {1}}};
+  Use({"bpf_cpu_time_ms"}, above, {0, 1e6}, model::Per::kCore);
+  Ran(milliseconds(390));
+  Shares();
+  EXPECT_EQ(weights_.method(0), Method::kCpuTime);
+  Ran(milliseconds(20));
+  Shares();
+  EXPECT_EQ(weights_.method(0), Method::kModel);
+}
+
+TEST_F(ModelWeightsTest, AttributesOfThisMachine_AddNothingAndAreThere) {
+  // Trees: 30 W of load on machines with more than 48 GiB, otherwise none.
+  using Node = model::Trees::Node;
+  Use({"memory_gib", "bpf_cpu_time_ms"},
+      {.limits = {},
+       .scale = {},
+       .formula = model::Trees{
+           .base = 0,
+           .roots = {0},
+           .nodes = {Node{.value = 48, .left = 1, .right = 2}, Node{.value = 5},
+                     Node{.value = 100, .left = 3, .right = 4, .feature = 1}, Node{.value = 5}, Node{.value = 35}}}});
+  Ran(milliseconds(200));
+  Shares();
+  EXPECT_EQ(weights_.method(0), Method::kModel);
 }
 
 TEST_F(ModelWeightsTest, Interval_TurnsAmountsIntoRates) {
@@ -213,7 +243,7 @@ RC_GTEST_PROP(ModelWeights, AnyUsersAndAnyLine_WeightsAreFiniteAndFarBelowTheirT
                               .predictor = Line(number(), {number(), number(), number(), number()}),
                               .label = {},
                               .accuracy = {}});
-  weights.SetModel(Component::kPackage, made, 0);
+  weights.SetModel(Component::kPackage, made, 0, {});
   for (int users = *rc::gen::inRange(0, 40); users > 0; --users) {
     const auto count = [] { return *rc::gen::inRange<uint64_t>(0, uint64_t{1} << 50); };
     usage.Add({Usage::Payer::kProcess, 0, {}}, Nanoseconds(*rc::gen::inRange<int64_t>(1, int64_t{1} << 45)),

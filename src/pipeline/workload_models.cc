@@ -56,7 +56,7 @@ void WorkloadModels::ChooseAll() {
                         .has =
                             [this](std::string_view feature) {
                               const auto& known = attribution::kWorkloadFeatures;
-                              return feature == known[0] ||
+                              return feature == known[0] || AttributeOf(settings_.machine, feature).has_value() ||
                                      (counts_events_ && std::ranges::find(known, feature) != known.end());
                             },
                         .only_load = true};
@@ -72,7 +72,7 @@ void WorkloadModels::Choose(model::Component component, model::Situation& here) 
   const auto choice = choice_.Choose(*latest_, component, here);
   std::string& refused = refused_[std::to_underlying(component)];
   if (!choice) {
-    weights_.SetModel(component, nullptr, 0);
+    weights_.SetModel(component, nullptr, 0, {});
     if (std::exchange(refused, choice.error().message) != refused)
       log::Warn("no model can split a zone among workloads, using CPU time",
                 {{"zone", std::string(Name(component))},
@@ -84,7 +84,8 @@ void WorkloadModels::Choose(model::Component component, model::Situation& here) 
   }
   refused.clear();
   const auto& known = (*latest_)[choice->model];
-  weights_.SetModel(component, std::shared_ptr<const model::PowerModel>(known, &known->model), choice->component);
+  weights_.SetModel(component, std::shared_ptr<const model::PowerModel>(known, &known->model), choice->component,
+                    settings_.machine);
   described_.push_back(
       StatusOf(known->model, known->model.components[choice->component], known->source, choice->expected, true));
 }

@@ -106,6 +106,12 @@ TEST_F(WorkloadModelsTest, ModelOfWhatOnlyTheNodeHas_IsNotUsed) {
   EXPECT_EQ(method(), Method::kCpuTime);
 }
 
+TEST_F(WorkloadModelsTest, AttributeThatIsNotKnown_ItsModelIsNotUsed) {
+  Set({Line("memory", {"bpf_cpu_time_ms", "memory_gib"}, {20, {0.01, 0.01}})});
+  Second();
+  EXPECT_EQ(method(), Method::kCpuTime);
+}
+
 /// 30 W once 300 ms a second run.
 model::KnownModel Step() {
   auto known = Line("step", {"bpf_cpu_time_ms"}, {});
