@@ -143,7 +143,7 @@ Result<std::string> Render(const judging::Comparison& compared, const std::strin
   if (ending == ".png") return plot::RenderPng(drawing);
   KEPLER_TRY(std::string svg, plot::RenderSvg(drawing));
   if (ending == ".svg") return svg;
-  return plot::HtmlPage(page.title, svg, judging::SheetsOf(compared));
+  return plot::HtmlPage(page.title, {{.svg = std::move(svg), .sheets = judging::SheetsOf(compared)}});
 }
 
 Status DrawPlot(const Plot& config) {

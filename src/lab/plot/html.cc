@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "lab/plot/render.h"
 
 namespace kepler::lab::plot {
@@ -43,15 +45,40 @@ std::string SheetHtml(const Sheet& sheet) {
   return out + "</tbody>\n</table>\n";
 }
 
+/// Ids count in the whole page, and every drawing of Cairo has the same ones.
+std::string WithOwnIds(std::string_view svg, size_t number) {
+  std::string out;
+  while (!svg.empty()) {
+    size_t end = std::string_view::npos;
+    for (const std::string_view mark : {"id=\"", "href=\"#", "url(#"})
+      if (const size_t found = svg.find(mark); found != std::string_view::npos)
+        end = std::min(end, found + mark.size());
+    out += svg.substr(0, end);
+    if (end == std::string_view::npos) break;
+    out += fmt::format("d{}-", number);
+    svg.remove_prefix(end);
+  }
+  return out;
+}
+
+std::string SectionHtml(std::string_view title, const Section& section, size_t number) {
+  std::string_view svg = section.svg;
+  if (const size_t begin = svg.find("<svg"); begin != std::string_view::npos) svg.remove_prefix(begin);
+  std::string out;
+  if (!svg.empty())
+    out = fmt::format("<div role=\"img\" aria-label=\"{}\">\n{}</div>\n", Escaped(title), WithOwnIds(svg, number));
+  for (const Sheet& sheet : section.sheets) out += SheetHtml(sheet);
+  return out;
+}
+
 }  // namespace
 
-std::string HtmlPage(std::string_view title, std::string_view svg, const std::vector<Sheet>& sheets) {
-  if (const size_t begin = svg.find("<svg"); begin != std::string_view::npos) svg.remove_prefix(begin);
+std::string HtmlPage(std::string_view title, const std::vector<Section>& sections) {
   std::string out = fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{0}</title>\n<style>{1}</style>\n"
-      "</head>\n<body>\n<div role=\"img\" aria-label=\"{0}\">\n{2}</div>\n",
-      Escaped(title), kStyle, svg);
-  for (const Sheet& sheet : sheets) out += SheetHtml(sheet);
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{}</title>\n<style>{}</style>\n"
+      "</head>\n<body>\n",
+      Escaped(title), kStyle);
+  for (size_t i = 0; i < sections.size(); ++i) out += SectionHtml(title, sections[i], i);
   return out + "</body>\n</html>\n";
 }
 

@@ -21,8 +21,13 @@ struct Sheet {
   std::vector<std::vector<std::string>> rows;  // each as long as the head
 };
 
-/// A page that needs nothing but itself: `svg` as RenderSvg() has it, and the figures as tables below. Texts stand for
+struct Section {
+  std::string svg;  // as RenderSvg() has it; may be empty
+  std::vector<Sheet> sheets;
+};
+
+/// A page that needs nothing but itself: of each section the drawing, and the figures as tables below. Texts stand for
 /// themselves.
-[[nodiscard]] std::string HtmlPage(std::string_view title, std::string_view svg, const std::vector<Sheet>& sheets);
+[[nodiscard]] std::string HtmlPage(std::string_view title, const std::vector<Section>& sections);
 
 }  // namespace kepler::lab::plot

@@ -128,8 +128,9 @@ TEST(Render, APageThatPngCannotHold_IsAnError) {
 }
 
 TEST(HtmlPage, TextsStandForThemselves) {
-  const std::string page = HtmlPage("<b> & \"c\"", "<?xml version=\"1.0\"?>\n<svg>x</svg>\n",
-                                    {{.caption = "<i>", .head = {"a", "b"}, .rows = {{"<script>", "2"}}}});
+  const std::string page =
+      HtmlPage("<b> & \"c\"", {{.svg = "<?xml version=\"1.0\"?>\n<svg>x</svg>\n",
+                                .sheets = {{.caption = "<i>", .head = {"a", "b"}, .rows = {{"<script>", "2"}}}}}});
   EXPECT_THAT(page, StartsWith("<!DOCTYPE html>"));
   EXPECT_THAT(page, HasSubstr("<title>&lt;b&gt; &amp; &quot;c&quot;</title>"));
   EXPECT_THAT(page, HasSubstr("<svg>x</svg>"));
@@ -137,6 +138,22 @@ TEST(HtmlPage, TextsStandForThemselves) {
   EXPECT_THAT(page, HasSubstr("<caption>&lt;i&gt;</caption>"));
   EXPECT_THAT(page, Not(HasSubstr("<?xml")));
   EXPECT_THAT(page, Not(HasSubstr("http")));
+}
+
+TEST(HtmlPage, DrawingsDoNotShareIds) {
+  const std::string svg = R"x(<svg><g id="a"/><use xlink:href="#a"/><g clip-path="url(#a)"/></svg>)x";
+  const std::string page = HtmlPage("t", {{.svg = svg, .sheets = {}}, {.svg = svg, .sheets = {}}});
+  for (const std::string number : {"d0", "d1"}) {
+    EXPECT_THAT(page, HasSubstr("id=\"" + number + "-a\""));
+    EXPECT_THAT(page, HasSubstr("href=\"#" + number + "-a\""));
+    EXPECT_THAT(page, HasSubstr("url(#" + number + "-a)"));
+  }
+  EXPECT_THAT(page, Not(HasSubstr("\"a\"")));
+}
+
+TEST(HtmlPage, ASectionMayHaveNoDrawing) {
+  EXPECT_THAT(HtmlPage("t", {{.svg = "", .sheets = {{.caption = "c", .head = {"a"}, .rows = {}}}}}),
+              ::testing::AllOf(HasSubstr("<caption>c</caption>"), Not(HasSubstr("role=\"img\""))));
 }
 
 }  // namespace
