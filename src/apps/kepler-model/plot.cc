@@ -91,20 +91,6 @@ Result<std::vector<judging::Source>> ReadSources(const Plot& config, const judgi
   return sources;
 }
 
-/// Minutes, where the table has seconds that do not go back; else rows.
-std::vector<double> TimesOf(const judging::DataFile& data, bool& is_time) {
-  std::vector<double> when(data.table.rows());
-  for (size_t row = 0; row < when.size(); ++row) when[row] = static_cast<double>(row);
-  const auto column = data.table.Find("timestamp");
-  if (!column || !*column) return when;
-  auto seconds = data.table.Numbers(**column);
-  is_time = seconds && std::ranges::is_sorted(*seconds) && seconds->back() > seconds->front();
-  if (!is_time) return when;
-  const double first = seconds->front();
-  for (double& second : *seconds) second = (second - first) / 60;
-  return *std::move(seconds);
-}
-
 /// Of the rows that all have.
 Result<judging::Comparison> JudgeRows(const Plot& config, const judging::DataFile& data, const judging::Target& target,
                                       std::vector<judging::Source> sources) {
@@ -120,7 +106,7 @@ Result<judging::Comparison> JudgeRows(const Plot& config, const judging::DataFil
   compared.target = config.target;
   compared.rows_of_data = measured.size();
   compared.feature = config.feature;
-  const std::vector<double> when = TimesOf(data, compared.is_time);
+  const std::vector<double> when = judging::TimesOf(data, compared.is_time);
   compared.predicted.resize(sources.size());
   for (const judging::Source& source : sources) compared.names.push_back(source.name);
   for (const size_t row : rows) {

@@ -96,6 +96,16 @@ plot::Panel ModelsPanel(const Comparison& compared) {
           .chart = std::move(bars)};
 }
 
+plot::Panel ByImportance(const Comparison& compared) {
+  plot::Bars bars;
+  for (const Importance& of : compared.importance)
+    bars.bars.push_back({.name = Words(of.feature), .length = std::max(of.watts, 0.0), .text = Watts(of.watts)});
+  return {.title = "Feature importance",
+          .x_label = "",
+          .y_label = "increase of the mean absolute error if the values of the feature are shuffled, W",
+          .chart = std::move(bars)};
+}
+
 plot::Panel ByFeature(const Comparison& compared) {
   const auto& values = compared.feature_values;
   return {
@@ -157,6 +167,7 @@ plot::Page PageOf(const Comparison& compared) {
   const auto bands = BandsOf(compared.measured, compared.predicted[0]);
   page.panels.push_back(ByLoad(bands, false));
   page.panels.push_back(ByLoad(bands, true));
+  if (!compared.importance.empty()) page.panels.push_back(ByImportance(compared));
   if (!compared.feature.empty()) page.panels.push_back(ByFeature(compared));
   if (compared.names.size() > 1) page.panels.push_back(ModelsPanel(compared));
   return page;

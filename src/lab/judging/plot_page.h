@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "lab/judging/data.h"
+#include "lab/judging/importance.h"
 #include "lab/plot/chart.h"
 #include "lab/plot/render.h"
 #include "lab/training/validation.h"
@@ -30,6 +31,9 @@ struct Source {
 /// `source.path` is a model's, whatever it is called.
 [[nodiscard]] Status PredictSource(const DataFile& data, const Target& target, Source& source);
 
+/// Minutes from the first row if the table has seconds that do not decrease (`is_time`), else the number of the row.
+[[nodiscard]] std::vector<double> TimesOf(const DataFile& data, bool& is_time);
+
 /// Rows that are predicted by every model there is; the first of these is what the page is about.
 struct Comparison {
   std::string title;
@@ -43,6 +47,7 @@ struct Comparison {
   std::vector<std::vector<double>> predicted;  // by each of them
   std::string feature;                         // or none
   std::vector<double> feature_values;
+  std::vector<Importance> importance;  // of the first model's features, or none
 };
 
 /// Rows of about the same load.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "json/document.h"
@@ -63,9 +64,15 @@ TEST(PlotPage, SaysTheFiguresAndHasAPanelForAllThatIsGiven) {
   compared.feature = "cpu_cycles";
   compared.feature_values = compared.when;
   EXPECT_EQ(PageOf(compared).panels.size(), 7u);
+  compared.importance = {{.feature = "cpu_cycles", .watts = 3}, {.feature = "noise", .watts = -0.25}};
+  ASSERT_EQ(PageOf(compared).panels.size(), 8u);
+  const auto& bars = std::get<plot::Bars>(PageOf(compared).panels[5].chart).bars;
+  ASSERT_EQ(bars.size(), 2u);
+  EXPECT_EQ(bars[0].text, "3.00 W");
+  EXPECT_EQ(bars[1].length, 0);  // no bar to the left
   compared.names.pop_back();
   compared.predicted.pop_back();
-  EXPECT_EQ(PageOf(compared).panels.size(), 6u);
+  EXPECT_EQ(PageOf(compared).panels.size(), 7u);
 }
 
 TEST(PlotPage, JsonAndSheets_HaveTheSameFigures) {

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <string_view>
 #include <unordered_map>
@@ -60,6 +61,19 @@ Source SourceOf(std::string_view text) {
   const size_t equals = text.find('=');
   if (equals == std::string_view::npos) return {.name = std::string(text), .path = std::string(text), .watts = {}};
   return {.name = std::string(text.substr(0, equals)), .path = std::string(text.substr(equals + 1)), .watts = {}};
+}
+
+std::vector<double> TimesOf(const judging::DataFile& data, bool& is_time) {
+  std::vector<double> when(data.table.rows());
+  for (size_t row = 0; row < when.size(); ++row) when[row] = static_cast<double>(row);
+  const auto column = data.table.Find("timestamp");
+  if (!column || !*column) return when;
+  auto seconds = data.table.Numbers(**column);
+  is_time = seconds && std::ranges::is_sorted(*seconds) && seconds->back() > seconds->front();
+  if (!is_time) return when;
+  const double first = seconds->front();
+  for (double& second : *seconds) second = (second - first) / 60;
+  return *std::move(seconds);
 }
 
 Status ReadSource(const DataFile& data, const Target& target, Source& source) {
