@@ -14,7 +14,7 @@ namespace kepler::lab::pickle {
 using Id = uint32_t;
 
 struct Node {
-  enum class Kind : uint8_t { kNone, kBool, kNumber, kText, kList, kDict, kName, kObject, kNumbers };
+  enum class Kind : uint8_t { kNone, kNumber, kText, kList, kDict, kName, kObject, kNumbers };
   Kind kind = Kind::kNone;
   double number = 0;
   std::string text = {};       // also bytes; of kName and kObject the name of the class or function

@@ -90,7 +90,7 @@ class Machine {
   }
 
   Status None(size_t) { return Push({}); }
-  Status Bool(size_t value) { return Push({.kind = Kind::kBool, .number = static_cast<double>(value)}); }
+  Status Bool(size_t value) { return Push({.kind = Kind::kNumber, .number = static_cast<double>(value)}); }
   Status Empty(size_t kind) { return Push({.kind = static_cast<Kind>(kind)}); }
   Status Unsigned(size_t bytes) {
     KEPLER_TRY(const std::string_view digits, source_.Take(bytes));

@@ -30,8 +30,6 @@ class Planter {
     switch (node.kind) {
       case Kind::kNone:
         return Value{nullptr};
-      case Kind::kBool:
-        return Value{node.number != 0};
       case Kind::kNumber:
         return Value{node.number};
       case Kind::kText:

@@ -9,7 +9,7 @@
 namespace kepler::lab::pickle {
 
 /// Returns the pickle as a tree:
-/// * None, bool, int and float: the same in JSON. An int above 2^53 is rounded.
+/// * None: null. int and float: a number; an int above 2^53 is rounded. False and True: 0 and 1.
 /// * str and bytes: text. list and tuple: a list. dict: an object; its keys must be texts.
 /// * numpy array: a list of its values, row by row; with named fields: an object of columns.
 /// * instance of a class: an object of its attributes, with "class" first. A state that is not a dict is in "state",

@@ -14,8 +14,8 @@ using ::testing::HasSubstr;
 
 TEST(Pickle, Numbers_OfEachOpcode) {
   EXPECT_EQ(Read("N."), "null");
-  EXPECT_EQ(Read("\x88."), "true");
-  EXPECT_EQ(Read("\x89."), "false");
+  EXPECT_EQ(Read("\x88."), "1");
+  EXPECT_EQ(Read("\x89."), "0");
   EXPECT_EQ(Read("K\xff."), "255");
   EXPECT_EQ(Read("M\x01\x02."), "513");
   EXPECT_EQ(Read("J\xff\xff\xff\xff."), "-1");

@@ -17,7 +17,6 @@ inline std::string Show(const json::Value& value) {
     for (const auto& item : items) text += (text.empty() ? "" : ",") + show(item);
     return fmt::format("{}{}{}", ends[0], text, ends[1]);
   };
-  if (const auto* const flag = std::get_if<bool>(&value.value)) return *flag ? "true" : "false";
   if (const auto* const number = std::get_if<double>(&value.value)) return fmt::format("{}", *number);
   if (const auto* const text = std::get_if<std::string>(&value.value)) return json::Quote(*text);
   if (const auto* const numbers = std::get_if<json::Value::Numbers>(&value.value))
