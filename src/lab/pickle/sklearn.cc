@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -27,6 +29,13 @@ Result<std::vector<double>> AllNumbers(const Cursor& object, std::string_view ke
   return std::vector(numbers.begin(), numbers.end());
 }
 
+Status MustBe(const Cursor& object, std::string_view key, std::string_view wanted) {
+  KEPLER_TRY(const Cursor at, object.Member(key));
+  const auto text = at.Text();
+  if (!text || *text != wanted) return at.Refuse(fmt::format("only \"{}\" is supported", wanted));
+  return {};
+}
+
 Result<Formula> ReadLinear(const Cursor& at, const Steps& steps) {
   KEPLER_TRY(auto weights, AllNumbers(at, "coef_"));
   KEPLER_TRY(double bias, OneNumber(at, "intercept_"));
@@ -41,8 +50,103 @@ Result<Formula> ReadLinear(const Cursor& at, const Steps& steps) {
   return model::Polynomial{.bias = bias, .weights = {first, products}, .products = {products, weights.end()}};
 }
 
+/// scikit-learn goes left if float(x) <= threshold, the formula if float(x) < value.
+float Above(double threshold) {
+  auto value = static_cast<float>(threshold);
+  if (value > threshold) value = std::nextafter(value, -INFINITY);
+  return std::nextafter(value, INFINITY);
+}
+
+/// Adds a tree whose leaves are multiplied by `rate`.
+Status AddTree(const Cursor& tree, double rate, model::Trees& trees) {
+  KEPLER_TRY(const Cursor nodes, tree.Member("nodes"));
+  KEPLER_TRY(const auto left, nodes.Numbers("left_child"));
+  KEPLER_TRY(const auto right, nodes.Numbers("right_child"));
+  KEPLER_TRY(const auto feature, nodes.Numbers("feature"));
+  KEPLER_TRY(const auto threshold, nodes.Numbers("threshold"));
+  KEPLER_TRY(const auto values, tree.Numbers("values"));
+  const auto missing = nodes.Numbers("missing_go_to_left");  // since version 1.3
+  for (const size_t size :
+       {right.size(), feature.size(), threshold.size(), missing ? missing->size() : left.size(), values.size()})
+    if (size != left.size()) return tree.Refuse(fmt::format("{} values for {} nodes", size, left.size()));
+  const auto root = static_cast<double>(trees.nodes.size());
+  trees.roots.push_back(static_cast<uint32_t>(root));
+  for (size_t i = 0; i < left.size(); ++i) {
+    model::Trees::Node node{.value = static_cast<float>(rate * values[i])};
+    if (left[i] >= 0) {
+      const double last = root + std::max(left[i], right[i]);
+      if (!(right[i] >= 0 && last < std::numeric_limits<uint32_t>::max() && feature[i] >= 0 &&
+            feature[i] <= UINT16_MAX))
+        return nodes.Refuse(fmt::format("node {} has no valid children or feature", i));
+      node = {.value = Above(threshold[i]),
+              .left = static_cast<uint32_t>(root + left[i]),
+              .right = static_cast<uint32_t>(root + right[i]),
+              .feature = static_cast<uint16_t>(feature[i]),
+              .missing_left = missing && (*missing)[i] != 0};
+    }
+    trees.nodes.push_back(node);
+  }
+  return {};
+}
+
+Result<Formula> ReadBoosting(const Cursor& at, const Steps&) {
+  KEPLER_TRY(const Cursor start, at.Member("init_"));
+  KEPLER_TRY(const double base, OneNumber(start, "constant_"));
+  KEPLER_TRY(const double rate, at.Number("learning_rate"));
+  KEPLER_TRY(const auto estimators, at.Elements("estimators_"));
+  model::Trees trees{.base = static_cast<float>(base), .roots = {}, .nodes = {}};
+  for (const Cursor& estimator : estimators) {
+    KEPLER_TRY(const Cursor tree, estimator.Member("tree_"));
+    KEPLER_CHECK_OK(AddTree(tree, rate, trees));
+  }
+  return trees;
+}
+
+Result<Formula> ReadNeighbors(const Cursor& at, const Steps&) {
+  KEPLER_CHECK_OK(MustBe(at, "weights", "uniform"));
+  KEPLER_CHECK_OK(MustBe(at, "effective_metric_", "euclidean"));
+  model::Neighbors neighbors;
+  KEPLER_TRY(const uint64_t k, at.Count("n_neighbors", model::kMaxNeighbors));
+  neighbors.k = static_cast<uint32_t>(k);
+  KEPLER_TRY(neighbors.points, AllNumbers(at, "_fit_X"));
+  KEPLER_TRY(neighbors.labels, AllNumbers(at, "_y"));
+  return neighbors;
+}
+
+Result<Formula> ReadSupportVectors(const Cursor& at, const Steps&) {
+  KEPLER_CHECK_OK(MustBe(at, "kernel", "rbf"));
+  model::SupportVectors machine;
+  KEPLER_TRY(machine.gamma, at.Number("_gamma"));
+  KEPLER_TRY(machine.bias, OneNumber(at, "_intercept_"));
+  KEPLER_TRY(machine.vectors, AllNumbers(at, "support_vectors_"));
+  KEPLER_TRY(machine.coefficients, AllNumbers(at, "_dual_coef_"));
+  return machine;
+}
+
+Result<Formula> ReadCurve(const Cursor& at, const Steps&) {
+  constexpr std::pair<std::string_view, model::Curve::Shape> kShapes[] = {
+      {".expo_func", model::Curve::Shape::kExponential},
+      {".log_func", model::Curve::Shape::kLogarithmic},
+      {".logi_func", model::Curve::Shape::kLogistic}};
+  KEPLER_TRY(const std::string_view function, at.Text("fit_func"));
+  KEPLER_TRY(const Cursor parameters, at.Member("popt"));
+  KEPLER_TRY(const auto w, parameters.Numbers());
+  model::Curve curve;
+  KEPLER_TRY(const uint64_t feature, at.Count("feature_index"));
+  curve.feature = static_cast<uint32_t>(feature);
+  for (const auto& [name, shape] : kShapes) {
+    if (!function.ends_with(name)) continue;
+    curve.shape = shape;
+    if (w.size() != (shape == model::Curve::Shape::kLogistic ? 4 : 3)) break;
+    std::ranges::copy(w, curve.w.begin());
+    return curve;
+  }
+  return parameters.Refuse(fmt::format("{} numbers do not fit {}", w.size(), function));
+}
+
 constexpr std::pair<std::string_view, Result<Formula> (*)(const Cursor&, const Steps&)> kReaders[] = {
-    {"LinearRegression", ReadLinear}, {"SGDRegressor", ReadLinear}};
+    {"LinearRegression", ReadLinear},       {"SGDRegressor", ReadLinear}, {"GradientBoostingRegressor", ReadBoosting},
+    {"KNeighborsRegressor", ReadNeighbors}, {"SVR", ReadSupportVectors},  {"CurveFitModel", ReadCurve}};
 
 }  // namespace
 
