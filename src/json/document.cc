@@ -159,6 +159,11 @@ Result<double> Cursor::Number() const {
   return RefuseKind("a number");
 }
 
+Result<bool> Cursor::Bool() const {
+  if (const auto* const truth = std::get_if<bool>(&value_->value)) return *truth;
+  return RefuseKind("true or false");
+}
+
 Result<std::string_view> Cursor::Text() const {
   if (const auto* const text = std::get_if<std::string>(&value_->value)) return *text;
   return RefuseKind("a text");

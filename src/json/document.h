@@ -52,6 +52,7 @@ class Cursor {
   [[nodiscard]] Result<std::vector<Cursor>> Elements() const;
   [[nodiscard]] Result<std::span<const double>> Numbers() const;
   [[nodiscard]] Result<double> Number() const;
+  [[nodiscard]] Result<bool> Bool() const;
   [[nodiscard]] Result<std::string_view> Text() const;
   [[nodiscard]] Result<std::vector<std::string>> Texts() const;
   /// A whole number from 0 to `max`.

@@ -99,6 +99,7 @@ TEST(JsonCursor, SaysWhatStandsThere) {
   EXPECT_FALSE(root.Member("n")->Elements());
   EXPECT_FALSE(root.Member("n")->Numbers());
   EXPECT_FALSE(root.Member("n")->Text());
+  EXPECT_FALSE(root.Member("n")->Bool());
 }
 
 TEST(JsonCursor, OtherKeysAreRefusedWithTheNearest) {

@@ -16,8 +16,9 @@ namespace {
 
 constexpr size_t kMaxMachineValues = 1'000'000;
 
-constexpr std::array<std::string_view, 9> kMachineKeys = {
-    "processor", "cores", "chips", "memory_gib", "frequency_mhz", "threads_per_core", "memory", "frequency", "vendor"};
+constexpr std::array<std::string_view, 11> kMachineKeys = {
+    "processor", "cores",     "chips",  "memory_gib", "frequency_mhz", "threads_per_core",
+    "memory",    "frequency", "vendor", "cpuid",      "is_guest"};
 
 Status ReadNumber(const json::Cursor& object, const NumberAttribute& key, MachineSpec& machine) {
   KEPLER_TRY(auto at, object.Find(key.name));
@@ -43,6 +44,7 @@ Result<MachineSpec> ReadAttributes(const json::Cursor& object) {
     machine.processor = NormalProcessorName(text);
   }
   for (const NumberAttribute& key : kNumberAttributes) KEPLER_CHECK_OK(ReadNumber(object, key, machine));
+  KEPLER_CHECK_OK(ReadIdentity(object, machine));
   return machine;
 }
 
@@ -61,7 +63,44 @@ Result<NodeType> ReadNodeType(const json::Cursor& object) {
   return type;
 }
 
+Result<CpuId> ReadCpuId(const json::Cursor& object) {
+  constexpr std::array<std::string_view, 4> kKeys = {"vendor", "family", "model", "features"};
+  KEPLER_CHECK_OK(object.OnlyKeys(kKeys));
+  CpuId id;
+  KEPLER_TRY(id.vendor, object.Text("vendor"));
+  if (id.vendor.empty()) return object.Refuse("the vendor is empty");
+  KEPLER_TRY(const uint64_t family, object.Count("family"));
+  KEPLER_TRY(const uint64_t model, object.Count("model"));
+  KEPLER_TRY(id.features, object.Texts("features"));
+  id.family = static_cast<uint32_t>(family);
+  id.model = static_cast<uint32_t>(model);
+  std::ranges::sort(id.features);
+  return id;
+}
+
 }  // namespace
+
+Status ReadIdentity(const json::Cursor& object, MachineSpec& machine) {
+  KEPLER_TRY(const auto id, object.Find("cpuid"));
+  if (id && !id->IsNull()) {
+    KEPLER_TRY(machine.cpuid, ReadCpuId(*id));
+  }
+  KEPLER_TRY(const auto guest, object.Find("is_guest"));
+  if (guest) {
+    KEPLER_TRY(machine.is_guest, guest->Bool());
+  }
+  return {};
+}
+
+std::string IdentityJson(const MachineSpec& machine) {
+  const CpuId& id = machine.cpuid;
+  std::string out;
+  if (!id.vendor.empty())
+    out = fmt::format(R"(,"cpuid":{{"vendor":{},"family":{},"model":{},"features":{}}})", json::Quote(id.vendor),
+                      id.family, id.model, json::QuoteList(id.features));
+  if (machine.is_guest) out += R"(,"is_guest":true)";
+  return out;
+}
 
 Result<MachineSpec> ReadMachineJson(std::string_view text) {
   KEPLER_TRY(const json::Value document, json::Parse(text, kMaxMachineValues));
@@ -98,7 +137,8 @@ std::string WriteMachineJson(const MachineSpec& machine) {
   if (!machine.processor.empty()) add("processor", json::Quote(machine.processor));
   for (const NumberAttribute& key : kNumberAttributes)
     if (machine.*key.value > 0) add(key.name, std::to_string(machine.*key.value));
-  return out + "}";
+  const std::string identity = IdentityJson(machine);
+  return out + identity.substr(out.size() == 1 && !identity.empty() ? 1 : 0) + "}";
 }
 
 Result<std::vector<NodeType>> ReadNodeTypesJson(std::string_view text) {

@@ -78,6 +78,28 @@ RC_GTEST_PROP(MachineJson, AnyMachine_IsReadAsItWasWritten, ()) {
   RC_ASSERT(*ReadMachineJson(WriteMachineJson(machine)) == machine);
 }
 
+TEST(MachineJson, Identity_IsReadAsItWasWritten) {
+  const MachineSpec guest{.cpuid = {"0x41", 8, 3340, {"asimddp", "sve"}}, .is_guest = true};
+  EXPECT_EQ(WriteMachineJson(guest),
+            R"({"cpuid":{"vendor":"0x41","family":8,"model":3340,"features":["asimddp","sve"]},"is_guest":true})");
+  EXPECT_EQ(*ReadMachineJson(WriteMachineJson(guest)), guest);
+  const MachineSpec plain{.cores = 4, .cpuid = {"AuthenticAMD", 0, 0, {}}};
+  EXPECT_EQ(*ReadMachineJson(WriteMachineJson(plain)), plain);
+  EXPECT_EQ(*ReadMachineJson(R"({"cores":4,"cpuid":null,"is_guest":false})"), (MachineSpec{.cores = 4}));
+  EXPECT_EQ(ReadMachineJson(R"({"cpuid":{"vendor":"a","family":1,"model":2,"features":["b","a"]}})")->cpuid,
+            (CpuId{"a", 1, 2, {"a", "b"}}));
+}
+
+TEST(MachineJson, Identity_WhatIsWrong_IsSaid) {
+  EXPECT_THAT(WhyNoMachine(R"({"cpuid":7})"), HasSubstr("cpuid"));
+  EXPECT_THAT(WhyNoMachine(R"({"cpuid":{}})"), HasSubstr("\"vendor\" is missing"));
+  EXPECT_THAT(WhyNoMachine(R"({"cpuid":{"vendor":"","family":1,"model":2,"features":[]}})"),
+              HasSubstr("the vendor is empty"));
+  EXPECT_THAT(WhyNoMachine(R"({"cpuid":{"vendor":"a","family":1,"model":2,"features":[1]}})"), HasSubstr("features"));
+  EXPECT_THAT(WhyNoMachine(R"({"cpuid":{"vendor":"a","familly":1}})"), HasSubstr("did you mean family?"));
+  EXPECT_THAT(WhyNoMachine(R"({"is_guest":"yes"})"), HasSubstr("is_guest"));
+}
+
 TEST(NodeTypesJson, AreReadByNumber) {
   const auto types = ReadNodeTypesJson(R"({"10":{"attrs":{"processor":"b","cores":2,"chips":1,"memory":4,
       "frequency":1000},"members":[]},"2":{"attrs":{"processor":"a"},"members":["x","y"]}})");

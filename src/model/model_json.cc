@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "json/document.h"
+#include "model/machine_json.h"
 #include "model/predictor_json.h"
 
 namespace kepler::model {
@@ -54,7 +55,7 @@ Status ReadNumber(const json::Cursor& object, std::string_view key, uint32_t& nu
 }
 
 Result<std::optional<MachineSpec>> MachineOf(const json::Cursor& root) {
-  std::vector<std::string_view> keys = {"processor"};
+  std::vector<std::string_view> keys = {"processor", "cpuid", "is_guest"};
   for (const NumberAttribute& number : kNumberAttributes) keys.push_back(number.name);
   KEPLER_TRY(const auto at, root.Find("machine"));
   if (!at) return std::nullopt;
@@ -66,6 +67,7 @@ Result<std::optional<MachineSpec>> MachineOf(const json::Cursor& root) {
   }
   for (const NumberAttribute& number : kNumberAttributes)
     KEPLER_CHECK_OK(ReadNumber(*at, number.name, machine.*number.value));
+  KEPLER_CHECK_OK(ReadIdentity(*at, machine));
   return machine;
 }
 
@@ -108,7 +110,7 @@ void WriteMachine(const MachineSpec& machine, std::string& out) {
   for (const NumberAttribute& number : kNumberAttributes)
     if (machine.*number.value > 0)
       fmt::format_to(std::back_inserter(out), ",\"{}\":{}", number.name, machine.*number.value);
-  out += '}';
+  out += IdentityJson(machine) + '}';
 }
 
 void WriteAccuracy(std::string_view key, const std::optional<Accuracy>& accuracy, std::string& out) {

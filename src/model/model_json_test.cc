@@ -18,7 +18,8 @@ using ::testing::HasSubstr;
 constexpr std::string_view kSmall = R"({"kepler_model": 1,
 "name": "test", "version": 3, "output": "AbsPower", "features": ["cache_miss", "cpu_cycles"],
 "domain": [[0, 10], [5, 1e9]],
-"machine": {"processor": "amd_epyc_7763", "cores": 128},
+"machine": {"processor": "amd_epyc_7763", "cores": 128, "is_guest": true,
+  "cpuid": {"vendor": "AuthenticAMD", "family": 25, "model": 1, "features": ["avx2"]}},
 "components": [
  {"component": "package", "trainer": "linear", "label": [30.5, 200],
   "accuracy": {"rows": 220, "mae_watts": 3.5, "mape": 4.25, "r2": -0.5},
@@ -63,6 +64,8 @@ TEST(ReadModelJson, EveryField) {
   wanted.domain = {{0, 10}, {5, 1e9}};
   wanted.machine =
       MachineSpec{.processor = "amd_epyc_7763", .cores = 128, .chips = 0, .memory_gib = 0, .frequency_mhz = 0};
+  wanted.machine->cpuid = {"AuthenticAMD", 25, 1, {"avx2"}};
+  wanted.machine->is_guest = true;
   ComponentModel package{.component = Component::kPackage,
                          .trainer = "linear",
                          .predictor = {},
@@ -108,6 +111,9 @@ TEST(ReadModelJson, WhatDoesNotFit_IsSaidWithItsPlace) {
   EXPECT_THAT(WhyNot(With("AbsPower", "Power")), HasSubstr("output: \"Power\" is neither"));
   EXPECT_THAT(WhyNot(With("\"cores\": 128", "\"cores\": 1.5")), HasSubstr("machine.cores: 1.5"));
   EXPECT_THAT(WhyNot(With("\"cores\": 128", "\"threads\": 1")), HasSubstr("machine: unknown key \"threads\""));
+  EXPECT_THAT(WhyNot(With("\"family\": 25", "\"family\": -1")), HasSubstr("machine.cpuid.family: -1"));
+  EXPECT_THAT(WhyNot(With("\"AuthenticAMD\"", "\"\"")), HasSubstr("machine.cpuid: the vendor is empty"));
+  EXPECT_THAT(WhyNot(With("\"is_guest\": true", "\"is_guest\": 1")), HasSubstr("machine.is_guest: "));
   EXPECT_THAT(WhyNot(With("\"rows\": 220", "\"rows\": -1")), HasSubstr("components[0].accuracy.rows"));
   EXPECT_THAT(WhyNot(With("cpu_cycles", "cache_miss")), HasSubstr("features[1]: \"cache_miss\" appears twice"));
   EXPECT_THAT(WhyNot(With("\"test\"", "\"\xff\"")), HasSubstr("parse JSON"));

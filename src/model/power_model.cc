@@ -62,6 +62,14 @@ Status CheckComponent(const std::string& where, const ComponentModel& component,
   return {};
 }
 
+Status CheckMachine(const MachineSpec& machine) {
+  KEPLER_CHECK_OK(CheckText("machine.processor", machine.processor));
+  KEPLER_CHECK_OK(CheckText("machine.cpuid.vendor", machine.cpuid.vendor));
+  for (const std::string& feature : machine.cpuid.features)
+    KEPLER_CHECK_OK(CheckText("machine.cpuid.features", feature));
+  return {};
+}
+
 /// Limits the watts to a possible value. `units`: number of units that the label is the power of.
 double Hold(double watts, const Range& label, double units, bool& clamped) {
   const double most = label.max > 0 ? std::min(2 * label.max * units, kMaxWatts) : kMaxWatts;
@@ -118,8 +126,7 @@ Status Check(const PowerModel& model) {
     seen.set(index);
     KEPLER_CHECK_OK(CheckComponent(where, component, model.features.size()));
   }
-  if (model.machine) return CheckText("machine.processor", model.machine->processor);
-  return {};
+  return model.machine ? CheckMachine(*model.machine) : Status();
 }
 
 Estimate EstimateRow(const PowerModel& model, std::span<const double> raw, double cores) {
