@@ -112,7 +112,7 @@ class Cgroup(contextlib.AbstractContextManager):
         for part in self.path.strip("/").split("/"):
             above, directory = directory, os.path.join(directory, part)
             if not os.path.isdir(directory):
-                os.mkdir(directory)
+                os.makedirs(directory)  # another test may remove the one above meanwhile
                 self.made.append(directory)
             # An empty cpuset takes no process.
             for name in ("cpuset.cpus", "cpuset.mems"):
@@ -167,7 +167,10 @@ class Cgroup(contextlib.AbstractContextManager):
                 os.rmdir(directory)
             return not os.path.isdir(directory)
         for directory in reversed(self.made):
-            wait_until(lambda d=directory: emptied(d), f"{directory} to become empty")
+            if directory in self.directories():
+                wait_until(lambda d=directory: emptied(d), f"{directory} to become empty")
+            else:
+                emptied(directory)  # another test may have made a cgroup in it, and removes it then
         self.made.clear()
 
 
