@@ -102,7 +102,7 @@ plot::Panel ByImportance(const Comparison& compared) {
     bars.bars.push_back({.name = Words(of.feature), .length = std::max(of.watts, 0.0), .text = Watts(of.watts)});
   return {.title = "Feature importance",
           .x_label = "",
-          .y_label = "increase of the mean absolute error if the values of the feature are shuffled, W",
+          .y_label = "increase of the error if a feature's values are shuffled, W",
           .chart = std::move(bars)};
 }
 
