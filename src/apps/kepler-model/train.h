@@ -17,6 +17,9 @@
 
 namespace kepler::lab::tool {
 
+/// Names of model::OutputType, by their numbers.
+inline constexpr std::string_view kPowers[] = {"AbsPower", "DynPower"};
+
 struct Training {
   std::string data;
   std::vector<std::string> target = {"package_power"};
@@ -43,6 +46,9 @@ extern const settings::TableOf<Training> kTrainTable;
 
 /// For --help: with the trainers that there are.
 [[nodiscard]] std::string AboutTraining();
+
+/// The mistake in the name of a trainer, or nothing.
+[[nodiscard]] std::string WhyNoTrainer(std::string_view given);
 
 /// What the flags say by themselves, before any file is read.
 void CheckTraining(settings::Draft& draft, const Training& config);

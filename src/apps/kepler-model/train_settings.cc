@@ -12,9 +12,6 @@ namespace {
 
 using settings::kAt;
 using settings::Key;
-using std::string_view_literals::operator""sv;
-
-constexpr std::string_view kPowers[] = {"AbsPower"sv, "DynPower"sv};
 
 constexpr Key kTrainKeys[] = {
     Key("data", "data", "CSV file with one measurement per row, in order of time; -: standard input",
@@ -95,6 +92,18 @@ std::string AboutTraining() {
   return about;
 }
 
+std::string WhyNoTrainer(std::string_view given) {
+  if (given == "auto" || training::FindTrainer(given) != nullptr) return {};
+  std::vector<std::string_view> names = {"auto"};
+  for (const training::Trainer& trainer : training::Trainers()) {
+    names.push_back(trainer.name);
+    if (!trainer.upstream_name.empty()) names.push_back(trainer.upstream_name);
+  }
+  const std::string_view nearest = NearestName(given, names);
+  return fmt::format("no trainer '{}'; {}--help lists them", given,
+                     nearest.empty() ? "" : fmt::format("did you mean {}? ", nearest));
+}
+
 void CheckTraining(settings::Draft& draft, const Training& config) {
   const auto targets =
       judging::ResolveTargets(judging::SplitItems(config.target), judging::SplitItems(config.component));
@@ -102,16 +111,7 @@ void CheckTraining(settings::Draft& draft, const Training& config) {
   if (const auto features = judging::ResolveFeatures(judging::SplitItems(config.features)); !features)
     draft.Reject("features", features.error().message);
   if (const auto name = model::CheckName(config.name); !name) draft.Reject("name", name.error().message);
-  if (config.trainer != "auto" && training::FindTrainer(config.trainer) == nullptr) {
-    std::vector<std::string_view> names = {"auto"};
-    for (const training::Trainer& trainer : training::Trainers()) {
-      names.push_back(trainer.name);
-      if (!trainer.upstream_name.empty()) names.push_back(trainer.upstream_name);
-    }
-    const std::string_view nearest = NearestName(config.trainer, names);
-    draft.Reject("trainer", fmt::format("no trainer '{}'; {}--help lists them", config.trainer,
-                                        nearest.empty() ? "" : fmt::format("did you mean {}? ", nearest)));
-  }
+  if (const std::string why = WhyNoTrainer(config.trainer); !why.empty()) draft.Reject("trainer", why);
   if (config.budget < Duration{}) draft.Reject("budget", "must not be negative");
   if (!(config.good_enough >= 0)) draft.Reject("goodEnough", "must be a non-negative number of watts");
   const bool searches = config.search > 0 || config.budget > Duration{} || config.good_enough > 0;
