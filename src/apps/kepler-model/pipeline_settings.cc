@@ -1,0 +1,69 @@
+#include <string_view>
+
+#include "apps/kepler-model/pipeline.h"
+#include "model/features.h"
+
+namespace kepler::lab::tool {
+namespace {
+
+using settings::kAt;
+using settings::Key;
+
+constexpr Key kPipelineKeys[] = {
+    Key("data", "data", "CSV file with one measurement per row, in order of time; -: standard input",
+        kAt<&Pipeline::of, &Training::data>, {.is_path = true, .required = true, .argument = true}),
+    Key("output", "output", "Directory for report.html and the models; it must be empty or missing",
+        kAt<&Pipeline::of, &Training::output>, {.is_path = true, .required = true}),
+    Key("groups", "groups", "Feature groups; none: every group that has all its columns in the table",
+        kAt<&Pipeline::groups>),
+    Key("target", "target", "Columns of watts; none: package_power, dram_power and so on, as far as the table has them",
+        kAt<&Pipeline::target>),
+    Key("trainers", "trainers", "Trainers; each group uses the best of them. train --help lists them",
+        kAt<&Pipeline::trainers>),
+    Key("maxMae", "max-mae", "Maximum MAE in watts of a component; it is left out of its model above that; 0: no limit",
+        kAt<&Pipeline::limits, &judging::Limits::mae_watts>),
+    Key("maxMape", "max-mape", "The same for the MAPE in percent", kAt<&Pipeline::limits, &judging::Limits::mape>),
+    Key("folds", "folds", "Column with the fold in which a row is tested, as in train",
+        kAt<&Pipeline::of, &Training::folds>),
+    Key("group", "group", "Column with the machine of a row, as in train", kAt<&Pipeline::of, &Training::group>),
+    Key("machine", "machine", "JSON file of the measured machine, written by kepler-model machine",
+        kAt<&Pipeline::of, &Training::machine>, {.is_path = true}),
+    Key("power", "power", "Kind of power; AbsPower: all, with idle power, DynPower: only what load adds",
+        kAt<&Pipeline::of, &Training::power>, {.choices = kPowers}),
+    Key("seed", "seed", "Seed of random choices; the same seed gives the same models",
+        kAt<&Pipeline::of, &Training::seed>, {.min = 0, .max = 4'294'967'295}),
+    Key("json", "json", "Print the figures as JSON", kAt<&Pipeline::json>),
+};
+}  // namespace
+
+const settings::TableOf<Pipeline> kPipelineTable(kPipelineKeys);
+
+const std::string_view kAboutPipeline =
+    R"(Trains and judges a model of every feature group of a table, and writes a report.
+
+In DIR (--output):
+  report.html               errors of all models; for each component: predicted against measured, error by load, importance of
+                            the features
+  GROUP/model.json, card.md the model of each group, of the components within the limits
+  GROUP/predictions.csv     the prediction of each tested row, for kepler-model plot
+
+Exit code 1 if a component is within the limits in no group; the report is written then, too.
+
+Examples:
+  kepler-model pipeline --data=node.csv --machine=machine.json --output=models
+  kepler-model pipeline --data=node.csv --machine=machine.json --max-mape=10 --trainers=linear,xgboost --output=models)";
+
+void CheckPipeline(settings::Draft& draft, const Pipeline& config) {
+  if (!judging::AreValid(config.limits)) draft.Reject("maxMae", "limits must be non-negative numbers");
+  if (judging::SplitItems(config.trainers).empty()) draft.Reject("trainers", "has no trainer");
+  for (const std::string& name : judging::SplitItems(config.trainers))
+    if (const std::string why = WhyNoTrainer(name); !why.empty()) draft.Reject("trainers", why);
+  for (const std::string& name : judging::SplitItems(config.groups))
+    if (model::FindFeatureGroup(name) == nullptr)
+      draft.Reject("groups", model::ResolveGroup(name, [](std::string_view) { return false; }).error().message);
+  if (config.target.empty()) return;
+  if (const auto targets = judging::ResolveTargets(judging::SplitItems(config.target), {}); !targets)
+    draft.Reject("target", targets.error().message);
+}
+
+}  // namespace kepler::lab::tool
