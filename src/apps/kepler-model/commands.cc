@@ -34,6 +34,7 @@ constexpr Command kCommands[] = {
     {"extract", "Convert a recording of query to a table for train", RunExtract},
     {"isolate", "Subtract idle power from node power", RunIsolate},
     {"train", "Train a power model on a table of measurements and print its error", RunTrain},
+    {"pipeline", "Train a model of every feature group of a table and write a report", RunPipeline},
     {"evaluate", "Compare predictions of a model with measurements", RunEvaluate},
     {"validate", "Check the error of a model on measurements against limits", RunValidate},
     {"predict", "Write the prediction of a model for each row of a table", RunPredict},

@@ -92,8 +92,8 @@ class Commands : public ::testing::Test {
 TEST_F(Commands, Help_ListsThemAll) {
   const Ended help = RunTool({"--help"});
   EXPECT_EQ(help.code, 0);
-  for (const std::string command : {"query", "collect", "extract", "isolate", "train", "evaluate", "validate",
-                                    "predict", "plot", "machine", "export", "import"}) {
+  for (const std::string command : {"query", "collect", "extract", "isolate", "train", "pipeline", "evaluate",
+                                    "validate", "predict", "plot", "machine", "export", "import"}) {
     EXPECT_THAT(help.out + help.err, HasSubstr(command));
     const Ended of_command = RunTool({command, "--help"});
     EXPECT_EQ(of_command.code, 0);
