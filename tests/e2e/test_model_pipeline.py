@@ -1,8 +1,11 @@
 """kepler-model validate, pipeline and plot of a table: what they print is what train, evaluate and the table say."""
+import csv
 import json
+import os
+import re
 
 from harness import run_tests
-from test_model import ModelTest, made_up, run
+from test_model import NX12, ModelTest, figures, made_up, rows_of, run
 
 COLUMNS = ("--features=cpu_cycles,bpf_cpu_time_ms", "--trainer=linear")
 
@@ -74,6 +77,103 @@ class Validate(PipelineTest):
                 ended = run("validate", *arguments)
                 self.assertEqual((ended.returncode, ended.stdout), (2, ""))
                 self.assertIn(words, ended.stderr)
+
+
+class Pipeline(PipelineTest):
+    def setUp(self):
+        super().setUp()
+        self.nx12 = rows_of(NX12)[::6]  # each sixth row: what is tested here is not the fit
+        with open(self.path("nx12.csv"), "w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, self.nx12[0])
+            writer.writeheader()
+            writer.writerows(self.nx12)
+
+    def pipeline(self, *arguments, **options):
+        return self.succeed("pipeline", f"--data={self.path('nx12.csv')}", f"--output={self.path('out')}",
+                            "--folds=block5", *arguments, **options)
+
+    def test_every_group_that_the_table_has_is_judged_for_every_zone(self):
+        said = json.loads(self.pipeline("--trainers=linear,sgd", "--json"))
+        groups = {"CounterOnly", "BPFOnly", "BPFIRQ", "CounterIRQCombined", "Basic", "Basic07", "IRQOnly", "CgroupOnly",
+                  "KubeletOnly"}
+        self.assertEqual({(of["features"], of["component"], of["trainer"]) for of in said["models"]},
+                         {(group, zone, trainer) for group in groups for zone in ("package", "dram", "platform")
+                          for trainer in ("linear", "sgd")})
+        self.assertEqual(set(os.listdir(self.path("out"))), groups | {"report.html"})
+        for group in ("CounterOnly", "BPFOnly"):
+            written = [of for of in said["models"] if of["features"] == group and of["written"]]
+            self.assertEqual(len({of["trainer"] for of in written}), 1)
+            for of in written:
+                predicted = [float(row[of["component"]]) for row in rows_of(self.path(f"out/{group}/predictions.csv"))]
+                measured = [float(row[of["target"]]) for row in self.nx12 if int(row["block5"]) >= 0]
+                self.assert_figures(of, figures(predicted, measured))
+        alone = self.train(self.path("nx12.csv"), "alone", "--folds=block5", "--features=CounterOnly", "--trainer=linear",
+                           "--target=package_power,dram_power,platform_power")
+        for of in said["models"]:
+            if (of["features"], of["trainer"]) == ("CounterOnly", "linear"):
+                self.assertEqual(of["mae"], alone["components"][of["component"]]["mae"])
+
+    def test_a_limit_decides_which_components_are_written(self):
+        said = json.loads(self.pipeline("--trainers=linear", "--groups=CounterOnly,BPFOnly", "--max-mape=20", "--json"))
+        with open(self.path("out/BPFOnly/model.json"), encoding="utf-8") as file:
+            written = {of["component"] for of in json.load(file)["components"]}
+        self.assertEqual(written, {of["component"] for of in said["models"]
+                                   if of["features"] == "BPFOnly" and of["mape"] <= 20})
+        self.assertEqual(written, {"dram", "platform"})
+        self.assertEqual([of["exceeded"] for of in said["models"] if of["features"] == "BPFOnly" and not of["written"]],
+                         [["MAPE is above 20 %"]])
+        self.succeed("evaluate", f"--model={self.path('out/CounterOnly')}", f"--data={NX12}")
+
+    def test_a_component_without_any_good_model_is_exit_code_1_with_a_report(self):
+        why, printed = self.fail("pipeline", f"--data={self.path('nx12.csv')}", f"--output={self.path('out')}",
+                                 "--trainers=linear", "--groups=BPFOnly", "--max-mape=20")
+        self.assertIn("no model of package is within the limits", why)
+        self.assertRegex(printed, r"(?m)^package +BPFOnly +linear .* MAPE is above 20 %$")
+        self.assertTrue(os.path.getsize(self.path("out/report.html")))
+
+    def test_the_report_has_every_figure_and_a_drawing_for_each_zone(self):
+        said = json.loads(self.pipeline("--trainers=linear", "--groups=CounterOnly,BPFOnly", "--json"))
+        page = self.read("out/report.html").decode()
+        for of in said["models"]:
+            self.assertRegex(page, rf"<td>{of['component']}</td><td>{of['features']}</td><td>linear</td><td>\d+</td>"
+                                   rf"<td>{of['mae']:.3f}</td>")
+        self.assertEqual(page.count("<svg"), 3)
+        self.assertNotRegex(page, r'(?:src|href)="(?!#)', "the page needs nothing but itself")
+        ids = re.findall(r' id="([^"]+)"', page)
+        self.assertEqual(len(ids), len(set(ids)))
+        self.assertEqual(set(re.findall(r'href="#([^"]+)"', page)) - set(ids), set())
+        self.assertIn("<td>BPFOnly</td><td>bpf_cpu_time_ms</td>", page)
+
+    def test_the_models_name_their_machine_and_the_run_is_reproducible(self):
+        machine = self.write("machine.json", '{"processor":"intel_xeon_e5_2686v4","cores":72,"chips":2}')
+        texts = []
+        for name in ("out", "again"):
+            self.succeed("pipeline", f"--data={self.path('nx12.csv')}", f"--output={self.path(name)}/",
+                         "--trainers=linear", "--groups=CounterOnly", f"--machine={machine}")
+            texts.append(self.read(f"{name}/CounterOnly/model.json") + self.read(f"{name}/CounterOnly/card.md"))
+        self.assertEqual(*texts)
+        self.assertEqual(json.loads(self.read("out/CounterOnly/model.json"))["machine"]["cores"], 72)
+
+    def test_what_cannot_be_run(self):
+        data, output = f"--data={self.path('nx12.csv')}", f"--output={self.path('out')}"
+        for arguments, code, words in (
+                ((data, output, "--trainers=linaer"), 2, "no trainer 'linaer'; did you mean linear?"),
+                ((data, output, "--groups=CounterOnyl"), 2, "did you mean CounterOnly?"),
+                ((data, output, "--max-mae=-1"), 2, "non-negative"),
+                ((data, output, "--target=watts"), 2, "contains no component"),
+                ((data, output, "--groups=AcceleratorOnly"), 1, "missing: accelerator_intel_qat"),
+                ((data, f"--output={self.folder}"), 1, "not empty; remove it, or set another --output"),
+                ((data, "--output=/proc/x", "--trainers=linear"), 1, "/proc/x"),
+                ((f"--data={self.write('bare.csv', 'x,package_power' + chr(10) + '1,2' + chr(10))}", output), 1,
+                 "no feature group has all its columns"),
+                ((f"--data={self.write('dark.csv', 'bpf_cpu_time_ms' + chr(10) + '1' + chr(10))}", output), 1,
+                 "dark.csv: no column of watts")):
+            with self.subTest(arguments):
+                before = sorted(os.listdir(self.folder))
+                ended = run("pipeline", *arguments)
+                self.assertEqual((ended.returncode, ended.stdout), (code, ""), ended.stderr)
+                self.assertIn(words, ended.stderr)
+                self.assertEqual(sorted(os.listdir(self.folder)), before)
 
 
 if __name__ == "__main__":
