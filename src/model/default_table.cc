@@ -1,11 +1,13 @@
 #include "model/default_table.h"
 
 #include <fmt/format.h>
+#include <fnmatch.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <string>
 
 #include "base/parse.h"
 
@@ -103,6 +105,52 @@ bool Add(const Cells& cells, DefaultTable& table) {
   return true;
 }
 
+/// Returns true if `number` is in a range such as "85" or "0-4". An empty range contains every number.
+bool IsIn(std::string_view range, uint32_t number) {
+  if (range.empty()) return true;
+  Splitter ends(range, '-');
+  const auto first = ParseNumber<uint32_t>(*ends.Next());
+  const auto last = ParseNumber<uint32_t>(ends.Next().value_or(range));
+  return first && last && number >= *first && number <= *last;
+}
+
+/// Calls `matches` for each part of a list until it returns true.
+bool AnyPart(std::string_view list, auto matches) {
+  Splitter parts(list, '|');
+  while (const auto part = parts.Next())
+    if (!part->empty() && matches(*part)) return true;
+  return false;
+}
+
+bool HasCpuid(const Row& row, const CpuId& cpu) {
+  return AnyPart(row.cpuid, [&](std::string_view part) {
+    Splitter fields(part, '/');
+    const bool numbers = IsIn(*fields.Next(), cpu.family) && IsIn(fields.Next().value_or(""), cpu.model);
+    const auto feature = fields.Next();
+    return numbers && (!feature || std::ranges::find(cpu.features, *feature) != cpu.features.end());
+  });
+}
+
+bool HasName(const Row& row, const std::string& name) {
+  return AnyPart(row.names,
+                 [&](std::string_view part) { return fnmatch(std::string(part).c_str(), name.c_str(), 0) == 0; });
+}
+
+std::string_view VendorOf(const CpuId& cpu, std::string_view name) {
+  if (cpu.vendor == "GenuineIntel") return "intel";
+  if (cpu.vendor == "AuthenticAMD" || cpu.vendor == "HygonGenuine") return "amd";
+  if (cpu.vendor.starts_with("0x")) return "arm";  // the implementer, which only Arm has
+  for (const std::string_view vendor : {"intel", "amd", "arm"})
+    if (name.contains(vendor)) return vendor;
+  return {};
+}
+
+/// Returns nullptr if no row matches.
+const Row* Find(const std::vector<Row>& rows, auto matches) {
+  const auto row = std::ranges::find_if(rows, matches);
+  return row == rows.end() ? nullptr : &*row;
+}
+
 }  // namespace
 
 Result<DefaultTable> ReadDefaultTable(std::string_view text) {
@@ -125,6 +173,18 @@ Result<DefaultTable> ReadDefaultTable(std::string_view text) {
   if (table.numbers.size() != kNumberNames.size() || table.all.rows == 0)
     return Fail(ErrorKind::kMalformed, "rows of the default model are missing");
   return table;
+}
+
+ProcessorRows FindProcessor(const DefaultTable& table, const CpuId& cpu, std::string_view name) {
+  std::string_view vendor = VendorOf(cpu, name);
+  const Row* row = nullptr;
+  if (!cpu.vendor.empty())
+    row = Find(table.processors, [&](const Row& of) { return of.vendor == vendor && HasCpuid(of, cpu); });
+  if (row == nullptr) row = Find(table.processors, [&](const Row& of) { return HasName(of, std::string(name)); });
+  if (row != nullptr) vendor = row->vendor;
+  const Row* const maker = Find(table.vendors, [&](const Row& of) { return of.vendor == vendor; });
+  if (row == nullptr) row = maker != nullptr ? maker : &table.all;
+  return {.row = row, .vendor = maker};
 }
 
 }  // namespace kepler::model

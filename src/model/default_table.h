@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/machine_info.h"
 #include "base/result.h"
 
 namespace kepler::model {
@@ -52,5 +53,14 @@ inline constexpr std::array<std::string_view, 6> kNumberNames = {
 
 /// Text of the table that is part of the program.
 [[nodiscard]] std::string_view ShippedTableText();
+
+/// Rows for one processor.
+struct ProcessorRows {
+  const DefaultTable::Row* row = nullptr;     // most specific: of the generation, else of the vendor, else of all
+  const DefaultTable::Row* vendor = nullptr;  // null if the vendor is unknown
+};
+/// x86 processors are found by their numbers, all others and unknown numbers by `name`, which is normalised
+/// (machine.h).
+[[nodiscard]] ProcessorRows FindProcessor(const DefaultTable& table, const CpuId& cpu, std::string_view name);
 
 }  // namespace kepler::model
