@@ -43,8 +43,7 @@ std::unique_ptr<energy::EnergySource> MakeMeter(Meter meter, const Config& confi
 /// What estimates are made from, and of what.
 energy::modeled::ModelSourceOptions MakeEstimate(const Config& config, const Shared& shared) {
   const Host& host = config.host;
-  return {.procfs = host.procfs,
-          .proc_stat = shared.proc_stat,
+  return {.proc_stat = shared.proc_stat,
           .events = shared.events,
           .models = shared.models,
           .machine = shared.machine,

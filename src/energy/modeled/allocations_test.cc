@@ -54,7 +54,7 @@ class Allocations : public ModelledMachine {
     ASSERT_TRUE(model::Check(known.model));
     Set({std::move(known)});
   }
-  std::string name_{row_.name};
+  std::string name_ = Shipped().name;
 };
 
 TEST_F(Allocations, AreCounted) {

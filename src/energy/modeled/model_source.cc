@@ -6,8 +6,6 @@
 #include <span>
 #include <utility>
 
-#include "os/cpu_topology.h"
-
 namespace kepler::energy::modeled {
 namespace {
 
@@ -25,10 +23,8 @@ std::span<const Component> PartsOf(status::Domain domain) {
 }
 
 ModelSettings Settings(const ModelSourceOptions& options) {
-  const auto cpus = os::ReadCpuInfo(options.procfs);
   return {.board = options.models,
           .machine = options.machine,
-          .cpu = cpus ? model::PowerOf(cpus->front()) : model::GeneralAverage(),
           .only_load = options.only_load,
           .cpu_time = options.cpu_time};
 }

@@ -17,11 +17,10 @@
 namespace kepler::energy::modeled {
 
 struct ModelSourceOptions {
-  std::string procfs;                               // cpuinfo, for the name of the processor
   std::shared_ptr<os::ProcStatReader> proc_stat;    // never null
   std::shared_ptr<const NodeEvents> events;         // null: events are not counted
   std::shared_ptr<const model::ModelBoard> models;  // null: the shipped model only
-  model::MachineSpec machine;                       // this machine, for the choice of a model
+  model::MachineSpec machine;                       // this machine
   bool only_load = false;                           // as in ModelSettings, as is cpu_time
   std::function<Nanoseconds()> cpu_time = ThreadCpuTime;
 };

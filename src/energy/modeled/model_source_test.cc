@@ -33,32 +33,30 @@ TEST_F(ModelSourceTest, Discover_KnownProcessor_ZonesThatSayModel) {
   EXPECT_EQ((*ModelSource(options_, status::Domain::kPlatform, clock_).Discover())[0].zone, "platform");
 }
 
-TEST_F(ModelSourceTest, Discover_NoOrOddCpuinfo_TakesTheGeneralAverage) {
-  const auto note = [&] { return (*ModelSource(options_, status::Domain::kCpu, clock_).Discover())[0].note; };
-  tree_.Remove("cpuinfo");
-  EXPECT_THAT(note(), HasSubstr("general average"));
-  tree_.Write("cpuinfo", std::string(100'000, '\xff'));
-  EXPECT_THAT(note(), HasSubstr("general average"));
+TEST_F(ModelSourceTest, Discover_UnknownMachine_IsAnUnlistedProcessor) {
+  options_.machine = {};
+  const auto domains = ModelSource(options_, status::Domain::kCpu, clock_).Discover();
+  EXPECT_THAT((*domains)[0].note, HasSubstr("other processor"));
 }
 
-TEST_F(ModelSourceTest, Sample_IdleMachine_IsIdleWattsTimesCpus) {
+TEST_F(ModelSourceTest, Sample_IdleMachine_IsIdlePower) {
   Open();
   Stat(0, 2'000, 2);
-  EXPECT_NEAR(PlatformAfter(10s), 2 * row_.idle_watts * 10, 1e-5);
+  EXPECT_NEAR(PlatformAfter(10s), Wall(0) * 10, 1e-5);
   EXPECT_FALSE(Zone("platform").only_load);
 }
 
-TEST_F(ModelSourceTest, Sample_FullLoad_IsFullWattsTimesCpus_AndTheirSharesOfIt) {
+TEST_F(ModelSourceTest, Sample_FullLoad_IsFullPowerAndTheirSharesOfIt) {
   Open();
   Stat(2'000, 0, 2);
-  EXPECT_NEAR(PlatformAfter(10s), 2 * row_.full_watts * 10, 1e-5);
+  EXPECT_NEAR(PlatformAfter(10s), Wall(2) * 10, 1e-5);
   Stat(0, 0, 2);
   Open(status::Domain::kCpu);
   EXPECT_THAT(Zones(), ElementsAre("package", "dram"));
   Stat(2'000, 0, 2);
   SampleAfter(10s);
-  EXPECT_NEAR(Joules("package"), 2 * row_.full_watts * kPackageOfWall.full * 10, 1e-5);
-  EXPECT_NEAR(Joules("dram"), 2 * row_.full_watts * kDramOfWall.full * 10, 1e-5);
+  EXPECT_NEAR(Joules("package"), Wall(2) * kPackageOfWall.full * 10, 1e-5);
+  EXPECT_NEAR(Joules("dram"), Wall(2) * kDramOfWall.full * 10, 1e-5);
 }
 
 TEST_F(ModelSourceTest, Sample_ManyShortIntervals_AddUpToTheLongOne) {
@@ -68,33 +66,33 @@ TEST_F(ModelSourceTest, Sample_ManyShortIntervals_AddUpToTheLongOne) {
     Stat(i, i, 2);
     joules += PlatformAfter(7ms);
   }
-  EXPECT_NEAR(joules, 2 * row_.idle_watts * 0.7 + (row_.full_watts - row_.idle_watts) * 1.0, 2e-6);
+  EXPECT_NEAR(joules, Wall(1 / 0.7) * 0.7, 2e-6);
 }
 
 TEST_F(ModelSourceTest, Sample_CpusComeOnline_TheirEnergyIsBelieved) {
   Open();
   Stat(16'000, 0, 16);
-  EXPECT_NEAR(PlatformAfter(10s), 16 * row_.full_watts * 10, 1e-5);
+  EXPECT_NEAR(PlatformAfter(10s), Wall(16, 16) * 10, 1e-5);
   EXPECT_EQ(meter_->status().rejected_readings, 0u);
 }
 
 TEST_F(ModelSourceTest, Sample_StealOnly_IsNotBusy) {
   Open();
   tree_.Write("stat", "cpu  0 0 0 0 0 0 0 99999 0 0\ncpu0 0 0 0 0\ncpu1 0 0 0 0\n");
-  EXPECT_NEAR(PlatformAfter(10s), 2 * row_.idle_watts * 10, 1e-5);
+  EXPECT_NEAR(PlatformAfter(10s), Wall(0) * 10, 1e-5);
 }
 
 TEST_F(ModelSourceTest, Sample_SuspendedForHours_OnlyCountedCpuTimeCosts) {
   Open();
   Stat(100, 900, 2);
-  EXPECT_NEAR(PlatformAfter(8h), row_.idle_watts * 10 + (row_.full_watts - row_.idle_watts) * 1, 1e-5);
+  EXPECT_NEAR(PlatformAfter(8h), Wall(0.2) * 5, 1e-5);
 }
 
 TEST_F(ModelSourceTest, Sample_BusyTimeStepsBack_CountsNothingNegative) {
   Stat(500, 0, 2);
   Open();
   Stat(400, 0, 2);
-  EXPECT_NEAR(PlatformAfter(10s), 2 * row_.idle_watts * 10, 1e-5);
+  EXPECT_NEAR(PlatformAfter(10s), Wall(0) * 10, 1e-5);
 }
 
 TEST_F(ModelSourceTest, Sample_StatMissingOnce_IsCaughtUp) {
@@ -102,7 +100,7 @@ TEST_F(ModelSourceTest, Sample_StatMissingOnce_IsCaughtUp) {
   tree_.Remove("stat");
   EXPECT_EQ(PlatformAfter(5s), 0.0);
   Stat(0, 2'000, 2);
-  EXPECT_NEAR(PlatformAfter(5s), 2 * row_.idle_watts * 10, 1e-5);
+  EXPECT_NEAR(PlatformAfter(5s), Wall(0) * 10, 1e-5);
 }
 
 TEST_F(ModelSourceTest, Guest_OnlyItsLoadCosts) {
@@ -112,7 +110,7 @@ TEST_F(ModelSourceTest, Guest_OnlyItsLoadCosts) {
   EXPECT_EQ(PlatformAfter(10s), 0.0);
   EXPECT_TRUE(Zone("platform").only_load);
   Stat(1'000, 3'000, 2);
-  EXPECT_NEAR(PlatformAfter(10s), (row_.full_watts - row_.idle_watts) * 10, 1e-5);
+  EXPECT_NEAR(PlatformAfter(10s), (Wall(1) - Wall(0)) * 10, 1e-5);
 }
 
 /// A model estimates 60 W for the machine, and a meter measures parts of it.
@@ -192,10 +190,10 @@ TEST_F(ModelSourceTest, Status_SaysWhichModelAndCountsItsPredictions) {
   ASSERT_EQ(status.models->size(), 2u);
   const status::ZoneModel& package = status.models->front();
   EXPECT_EQ(package.zone, "package");
-  EXPECT_EQ(package.name, row_.name);
+  EXPECT_EQ(package.name, "AMD Zen 3");
   EXPECT_EQ(package.source, "built-in");
   EXPECT_EQ(package.features, "BPFOnly");
-  EXPECT_EQ(package.mae_watts, "");
+  EXPECT_NE(package.mae_watts, "");
   EXPECT_FALSE(package.only_load);
   EXPECT_EQ(status.predictions, 3u) << "one for both zones";
   EXPECT_EQ(status.extrapolated, 0u);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,7 +11,6 @@
 
 #include "energy/meter.h"
 #include "energy/modeled/model_source.h"
-#include "model/cpu_power.h"
 #include "model/default_model.h"
 #include "testing/fake_clock.h"
 #include "testing/fake_tree.h"
@@ -38,11 +38,7 @@ inline model::KnownModel Line(std::string name, std::string feature,
 
 class ModelledMachine : public ::testing::Test {
  protected:
-  ModelledMachine() {
-    tree_.Write("cpuinfo",
-                "processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: 1\n\nprocessor\t: 1\n");
-    Stat(0, 0, 2);
-  }
+  ModelledMachine() { Stat(0, 0, 2); }
   void Stat(int busy, int idle, int cpus) {
     std::string text = fmt::format("cpu  {} 0 0 {} 0 0 0 12345 0 0\n", busy, idle);
     for (int i = 0; i < cpus; ++i) text += fmt::format("cpu{} 0 0 0 0\n", i);
@@ -77,6 +73,13 @@ class ModelledMachine : public ::testing::Test {
     for (auto& known : models) set.push_back(std::make_shared<const model::KnownModel>(std::move(known)));
     board_->Set(std::make_shared<const model::ModelSet>(std::move(set)));
   }
+  /// The shipped model of this machine with `cpus` CPUs.
+  static model::PowerModel Shipped(uint32_t cpus = 2) {
+    return model::DefaultModel({.cores = cpus, .cpuid = {.vendor = "AuthenticAMD", .family = 25, .model = 1}});
+  }
+  static double Wall(double busy_cpus, uint32_t cpus = 2) {
+    return model::EstimateRow(Shipped(cpus), std::array{busy_cpus * 1000}, cpus).watts[4];
+  }
   std::vector<std::string> Zones() const {
     std::vector<std::string> names;
     for (const auto& zone : meter_->zones()) names.push_back(zone.name);
@@ -87,14 +90,12 @@ class ModelledMachine : public ::testing::Test {
   testing::FakeClock clock_;
   std::shared_ptr<model::ModelBoard> board_ = std::make_shared<model::ModelBoard>();
   std::shared_ptr<NodeEvents> events_ = std::make_shared<NodeEvents>();
-  ModelSourceOptions options_{.procfs = tree_.root(),
-                              .proc_stat = std::make_shared<os::ProcStatReader>(tree_.root(), clock_),
+  ModelSourceOptions options_{.proc_stat = std::make_shared<os::ProcStatReader>(tree_.root(), clock_),
                               .events = events_,
                               .models = board_,
-                              .machine = {}};
+                              .machine = {.cpuid = {.vendor = "AuthenticAMD", .family = 25, .model = 1}}};
   std::unique_ptr<Meter> meter_;
   ModelSource* source_ = nullptr;
-  const model::CpuPower& row_ = model::PowerOf({"0", "AuthenticAMD", "", "", "", "25", "1"});
 };
 
 }  // namespace kepler::energy::modeled

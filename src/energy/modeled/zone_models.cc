@@ -52,7 +52,12 @@ void ZoneModels::Follow(RateSet known, uint32_t cpus) {
   latest_ = std::move(latest);
   if (latest_) choice_.Keep(*latest_);
   known_ = known;
-  if (std::exchange(cpus_, cpus) != cpus) shipped_ = model::DefaultModel(settings_.cpu, cpus);
+  if (std::exchange(cpus_, cpus) != cpus) {
+    model::MachineSpec machine = settings_.machine;
+    machine.cores = cpus;
+    machine.frequency_mhz = 0;  // the maximum, not the nominal frequency
+    shipped_ = model::DefaultModel(machine);
+  }
   ChooseAll();
 }
 
@@ -141,7 +146,11 @@ void ZoneModels::UseShipped(Component component) {
   if (of == shipped_.components.end()) return;
   const Use& use = UseOf(shipped_);
   of_[Index(component)] = &use;
-  described_.push_back(StatusOf(shipped_, *of, kBuiltIn, std::nullopt, use.only_load));
+  described_.push_back(StatusOf(shipped_, *of, kBuiltIn, of->unseen, use.only_load));
+}
+
+double ZoneModels::ShippedWatts(Component component, double load) const {
+  return EstimateRow(shipped_, std::array{load * 1000 * cpus_}, cpus_).watts[Index(component)];
 }
 
 ZoneModels::Use& ZoneModels::UseOf(const model::PowerModel& model) {
@@ -172,11 +181,8 @@ std::string ZoneModels::Note(Component component) const {
   if (used == described_.end()) return {};
   std::string note = fmt::format("estimated, not measured: {} ({})", used->name, used->source);
   if (used->source == kBuiltIn)
-    note += fmt::format(
-        ", {} W idle and {} W busy per logical CPU at the wall, with an error of {:.0f} % under load and {:.0f} % at "
-        "idle",
-        settings_.cpu.idle_watts, settings_.cpu.full_watts, model::kStatedErrorAtFullLoad * 100,
-        model::kStatedErrorAtIdle * 100);
+    note += fmt::format(", {:.3g} W idle and {:.3g} W at full load, mean error {} % on other server types",
+                        ShippedWatts(component, 0), ShippedWatts(component, 1), used->mape);
   else if (!used->mae_watts.empty())
     note += fmt::format(", mean error {} W", used->mae_watts);
   if (used->only_load) note += "; only power that load adds, without idle power";

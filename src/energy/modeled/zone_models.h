@@ -13,7 +13,6 @@
 
 #include "base/clock.h"
 #include "energy/modeled/node_rates.h"
-#include "model/cpu_power.h"
 #include "model/machine.h"
 #include "model/model_set.h"
 #include "model/power_model.h"
@@ -26,7 +25,6 @@ namespace kepler::energy::modeled {
 struct ModelSettings {
   std::shared_ptr<const model::ModelBoard> board;  // null: the shipped model only
   model::MachineSpec machine;                      // this machine
-  model::CpuPower cpu;                             // its row in the table of the shipped model
   /// Estimate only dynamic power. A guest shares its host with others, so its share of the idle power is unknown. A
   /// DynPower model always estimates only dynamic power.
   bool only_load = false;
@@ -80,6 +78,7 @@ class ZoneModels {
   void ChooseAll();
   void Choose(model::Component component, model::Situation& here);
   void UseShipped(model::Component component);
+  [[nodiscard]] double ShippedWatts(model::Component component, double load) const;  // load: 0 to 1
   void CountGenerations();
   void SayWhatIsRefused();
   [[nodiscard]] Use& UseOf(const model::PowerModel& model);
