@@ -51,6 +51,17 @@ Levels WattsOf(const DefaultTable& table, const ProcessorRows& rows, const Machi
   return sum;
 }
 
+/// Returns the wall power of a machine, or a guest's share of its host's wall power.
+Levels WallPower(const DefaultTable& table, const ProcessorRows& rows, const MachineSpec& machine) {
+  const double cores = std::max(1.0, static_cast<double>(machine.cores) / std::max(machine.threads_per_core, 1u));
+  if (!machine.is_guest) return WattsOf(table, rows, machine, cores);
+  constexpr uint32_t kUsualChips = 2;
+  const double usual = rows.row->cores_per_chip * kUsualChips;
+  Levels share = WattsOf(table, rows, {.chips = kUsualChips}, usual);
+  for (double& watts : share) watts *= cores / usual;
+  return share;
+}
+
 /// Returns straight lines between the levels as a blend: each part contributes its own interval and is constant
 /// elsewhere.
 Predictor CurveThrough(const Levels& watts, double cpus) {
@@ -89,8 +100,7 @@ PowerModel DefaultModel(const MachineSpec& machine) {
   const DefaultTable table = ReadDefaultTable(ShippedTableText()).value();
   const ProcessorRows rows = FindProcessor(table, machine.cpuid, machine.processor);
   const double cpus = std::max(machine.cores, 1u);
-  const double cores = std::max(1.0, cpus / std::max(machine.threads_per_core, 1u));
-  const Levels wall = WattsOf(table, rows, machine, cores);
+  const Levels wall = WallPower(table, rows, machine);
   return {.name = std::string(rows.row->name),
           .features = {"bpf_cpu_time_ms"},
           .domain = {},

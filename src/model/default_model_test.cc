@@ -52,6 +52,45 @@ TEST(DefaultModel, NewerServerThanTheData_IsWithinTheStatedError) {
   EXPECT_NEAR(WattsOf(model, 768'000)[kPlatformIndex], 800, 0.18 * 800);
 }
 
+TEST(DefaultModel, Guest_IsAShareOfAUsualServer) {
+  MachineSpec guest = {.processor = "arm_0x41_0xd0c", .cores = 2, .chips = 2, .memory_gib = 8, .is_guest = true};
+  const auto idle = WattsOf(DefaultModel(guest), 0);
+  const auto full = WattsOf(DefaultModel(guest), 2'000);
+  EXPECT_GT(full[kPlatformIndex], idle[kPlatformIndex] + 0.5) << "load costs power";
+  EXPECT_LT(full[kPlatformIndex], 10);
+  guest.cores = 16;
+  guest.chips = 1;
+  EXPECT_NEAR(WattsOf(DefaultModel(guest), 16'000)[kPlatformIndex], 8 * full[kPlatformIndex], 1e-9);
+}
+
+TEST(DefaultModel, ThreadsShareACore_LessPowerThanAsManyCores) {
+  MachineSpec server = Epyc();
+  const double cores = WattsOf(DefaultModel(server), 128'000)[kPlatformIndex];
+  server.threads_per_core = 2;
+  const double threads = WattsOf(DefaultModel(server), 128'000)[kPlatformIndex];
+  EXPECT_LT(threads, 0.8 * cores);
+  server.cores = 256;
+  EXPECT_DOUBLE_EQ(WattsOf(DefaultModel(server), 256'000)[kPlatformIndex], cores);
+}
+
+TEST(DefaultModel, UnknownAttributes_AreUsualOnes) {
+  MachineSpec server = Epyc();
+  const double known = WattsOf(DefaultModel(server), 64'000)[kPlatformIndex];
+  server.memory_gib = server.frequency_mhz = 0;
+  const double unknown = WattsOf(DefaultModel(server), 64'000)[kPlatformIndex];
+  EXPECT_NE(unknown, known);
+  EXPECT_NEAR(unknown, known, 0.2 * known);
+  EXPECT_GT(WattsOf(DefaultModel({}), 500)[kPlatformIndex], 5) << "nothing is known";
+}
+
+TEST(DefaultModel, AttributesOutsideTheData_CountAsTheNearestInTheData) {
+  MachineSpec server = Epyc();
+  server.memory_gib = 1'000'000;
+  const double much = WattsOf(DefaultModel(server), 0)[kPlatformIndex];
+  server.memory_gib = 10'000'000;
+  EXPECT_DOUBLE_EQ(WattsOf(DefaultModel(server), 0)[kPlatformIndex], much);
+}
+
 TEST(DefaultModel, Unseen_IsTheErrorOfTheRow_AndThatOfTheShare) {
   const PowerModel model = DefaultModel(Epyc());
   const DefaultTable table = ReadDefaultTable(ShippedTableText()).value();
