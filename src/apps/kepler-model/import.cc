@@ -61,17 +61,18 @@ constexpr settings::TableOf<Import> kImportTable(kImportKeys);
 
 constexpr std::string_view kAboutImport = R"(Converts an archive, or a model of another program, to a model.
 
-Checksums of archives are verified. No code of a file is run, so Python pickles are refused: the message names the file, and the
-file to import instead.
+Checksums of archives are verified. Archives of Kepler's model server are read whatever trainer made them. Their Python pickles
+are read as data: nothing in them is executed, and a pickle that refers to anything but scikit-learn's models is refused.
 
 Examples:
   kepler-model import --archive=model.zip --output=model
+  kepler-model import --archive=GradientBoostingRegressorTrainer_0.zip --output=model
   kepler-model import --archive=SGDRegressorTrainer_0.json --output=model --power=DynPower
   kepler-model import --archive=booster.json --features=CounterOnly --component=dram --output=model)";
 
 struct Imported {
   files::SharedModel shared;
-  std::string_view kind;
+  std::string kind;
   std::string stated;
   bool has_card = false;
 };
@@ -103,6 +104,10 @@ Result<Imported> ReadPacked(const Import& config, std::string_view bytes) {
   KEPLER_TRY(auto server, files::ReadServerArchive(members));
   read.shared.model = std::move(server.model);
   read.kind = "an archive of Kepler's model server";
+  if (!server.weights_because.empty())
+    read.kind =
+        fmt::format("weight.json in {}, which may be of an earlier training; the formula itself cannot be read: {}",
+                    read.kind, server.weights_because);
   read.stated = std::move(server.stated);
   return read;
 }
@@ -127,8 +132,8 @@ std::string ImportReport(const Import& config, const Imported& read, std::string
     std::string components;
     for (const model::ComponentModel& of : model.components)
       components += fmt::format("{}{}", components.empty() ? "" : ", ", model::Name(of.component));
-    return fmt::format("{}: {} from {}: {} of {} features\n", config.output, EscapeControls(model.name), read.kind,
-                       components, model.features.size());
+    return fmt::format("{}: {} from {}: {} of {} features\n", config.output, EscapeControls(model.name),
+                       EscapeControls(read.kind), components, model.features.size());
   }
   std::string components;
   for (const model::ComponentModel& of : model.components)

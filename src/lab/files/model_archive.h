@@ -35,15 +35,17 @@ struct SharedModel {
 /// member.
 [[nodiscard]] Result<SharedModel> UnpackModel(std::span<const Member> members);
 
-/// Of an archive that Kepler's model server publishes: metadata.json, what each component is predicted by, and how the
-/// features are scaled. Much in them are Python pickles; reading one runs what it says, so none is read.
+/// An archive that Kepler's model server publishes: metadata.json, the formula of each component, and how its features
+/// are scaled. Python pickles among them are read as data (lab/pickle), never executed.
 struct ServerModel {
-  model::PowerModel model;
-  std::string stated;  // its errors as its metadata have them, "package_mae 3.2, package_mape 4.1"; may be empty
+  model::PowerModel model;  // with the stated errors, and without components of 0 W
+  std::string stated;       // the errors in its metadata, "package_mae 3.2, package_mape 4.1"; may be empty
+  // If the formula could not be read: why, and the model is that of weight.json. It may be of an earlier training, so
+  // no errors are stated. Otherwise empty.
+  std::string weights_because;
 };
 
-/// From weight.json where it is there; else trees as XGBoost's JSON, whose features are not scaled or have their scales
-/// in weight.json. What would take a pickle is kUnavailable, naming it and what to import instead.
+/// Reads pickles of scikit-learn and XGBoost's JSON; otherwise weight.json. Errors name the member.
 [[nodiscard]] Result<ServerModel> ReadServerArchive(std::span<const Member> members);
 
 }  // namespace kepler::lab::files

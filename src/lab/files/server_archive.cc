@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -9,30 +10,18 @@
 #include "base/text.h"
 #include "json/document.h"
 #include "lab/files/model_archive.h"
+#include "lab/pickle/pickle.h"
+#include "lab/pickle/sklearn.h"
 #include "model/features.h"
 #include "model/machine_json.h"
 #include "model/weights_json.h"
 #include "model/xgboost_json.h"
+#include "model/zero_components.h"
 
 namespace kepler::lab::files {
 namespace {
 
 using json::Cursor;
-
-constexpr std::string_view kPickleSuffixes[] = {".pkl", ".pickle", ".joblib"};
-
-bool IsPickle(std::string_view name) {
-  return std::ranges::any_of(kPickleSuffixes, [&](std::string_view suffix) { return name.ends_with(suffix); });
-}
-
-std::unexpected<Error> RefusePickle(std::string_view name, std::string_view model_name, std::string_view what) {
-  return OfMember(name,
-                  fmt::format("a Python pickle is not read, because reading one runs its code; it {}. Import the "
-                              "weights of the same model, {}.json, which are published with the archive of linear "
-                              "models and curves, or train a new model",
-                              what, EscapeControls(model_name)),
-                  ErrorKind::kUnavailable);
-}
 
 /// As `<Trainer>_<type>.json` says what predicts a component.
 struct Listed {
@@ -73,26 +62,6 @@ Result<std::vector<Listed>> ReadList(std::string_view text) {
   return all;
 }
 
-/// Of each feature, from weight.json; an error where it does not say them all.
-Result<std::vector<double>> ReadScales(std::string_view text, const Listed& listed) {
-  KEPLER_TRY(const json::Value document, json::Parse(text));
-  KEPLER_TRY(const Cursor component, Cursor(document).Member(model::Name(listed.component)));
-  KEPLER_TRY(const Cursor weights, component.Member("All_Weights"));
-  KEPLER_TRY(const Cursor variables, weights.Member("Numerical_Variables"));
-  KEPLER_TRY(const auto* const all, variables.Members());
-  std::vector<double> scales;
-  for (const std::string& feature : listed.features) {
-    const auto found = std::ranges::find_if(
-        *all, [&](const json::Member& member) { return model::CanonicalFeature(member.key) == feature; });
-    if (found == all->end()) return variables.Refuse("a feature is missing");
-    const Cursor variable = variables.At(found->value);
-    if (variable.Member("variance")) return variable.Refuse("of Kepler 0.6, where a smallest value is missing");
-    KEPLER_TRY(const double scale, variable.Number("scale"));
-    scales.push_back(scale);
-  }
-  return scales;
-}
-
 Status CheckNames(const model::XgboostModel& trees, const Listed& listed) {
   if (trees.feature_count != listed.features.size())
     return OfMember(listed.file,
@@ -105,53 +74,6 @@ Status CheckNames(const model::XgboostModel& trees, const Listed& listed) {
   return {};
 }
 
-Result<model::ComponentModel> ReadTrees(std::span<const Member> members, const Listed& listed,
-                                        std::string_view model_name) {
-  if (IsPickle(listed.file)) return RefusePickle(listed.file, model_name, "contains the formula of the model");
-  KEPLER_TRY(const Member* const file, NeededMember(members, listed.file));
-  const Member* const weights = FindMember(members, kWeightMember);
-  model::ComponentModel component;
-  component.component = listed.component;
-  component.trainer = "xgboost";
-  for (const std::string& step : listed.steps) {
-    if (step != "scaler.pkl") return RefusePickle(step, model_name, "contains the transformation of the features");
-    auto scales = ReadScales(weights == nullptr ? "" : weights->bytes, listed);
-    if (!scales) return RefusePickle(step, model_name, "contains the scales of the features");
-    component.predictor.scale = *std::move(scales);
-  }
-  KEPLER_TRY(model::XgboostModel trees, InMember(file->name, model::ReadXgboostJson(file->bytes)));
-  KEPLER_CHECK_OK(CheckNames(trees, listed));
-  component.predictor.formula = std::move(trees.trees);
-  return component;
-}
-
-Result<model::PowerModel> FromTrees(std::span<const Member> members, const std::string& name) {
-  const std::string list = name + ".json";
-  const Member* const file = FindMember(members, list);
-  if (file == nullptr) return OfMember(list, "it is missing: the archive has neither weights nor a list of its files");
-  KEPLER_TRY(const auto all, InMember(list, ReadList(file->bytes)));
-  model::PowerModel model;
-  model.name = name;
-  model.features = all.front().features;
-  for (const Listed& listed : all) {
-    KEPLER_TRY(model::ComponentModel component, ReadTrees(members, listed, name));
-    model.components.push_back(std::move(component));
-  }
-  KEPLER_CHECK_OK(InMember(list, model::Check(model)));
-  return model;
-}
-
-/// Weights that hold a formula; of trees it may be the scales only.
-Result<model::PowerModel> FromWeights(std::span<const Member> members, const std::string& name) {
-  const Member* const file = FindMember(members, kWeightMember);
-  if (file == nullptr) return FromTrees(members, name);
-  auto model = model::ReadWeightsJson(file->bytes, name);
-  if (model) return model;
-  auto trees = FromTrees(members, name);
-  if (!trees && FindMember(members, name + ".json") == nullptr) return OfMember(file->name, model.error().message);
-  return trees;
-}
-
 Status ReadOutput(const Cursor& metadata, model::OutputType& output) {
   KEPLER_TRY(const Cursor at, metadata.Member("output_type"));
   KEPLER_TRY(const std::string_view text, at.Text());
@@ -160,6 +82,15 @@ Status ReadOutput(const Cursor& metadata, model::OutputType& output) {
     if (text == Name(type)) return {};
   }
   return at.Refuse("it is neither AbsPower nor DynPower");
+}
+
+/// {"package_mae": 3.5, "package_mape": 4.2}; a MAPE of -1 if no row counts.
+std::optional<model::Accuracy> ErrorOf(const Cursor& metadata, model::Component component) {
+  const auto number = [&](std::string_view suffix) {
+    return metadata.Number(fmt::format("{}_{}", Name(component), suffix)).value_or(-1);
+  };
+  if (number("mae") < 0) return std::nullopt;
+  return model::Accuracy{.rows = 0, .mae_watts = number("mae"), .mape = std::max(number("mape"), 0.0), .r2 = 0};
 }
 
 std::string Stated(const Cursor& metadata) {
@@ -177,6 +108,7 @@ struct ServerMetadata {
   model::OutputType output = model::OutputType::kAbsPower;
   std::optional<model::MachineSpec> machine;
   std::string stated;
+  std::array<std::optional<model::Accuracy>, model::kComponents> errors;  // by component; of an unknown number of rows
 };
 
 Result<ServerMetadata> ReadMetadata(std::string_view text) {
@@ -187,7 +119,76 @@ Result<ServerMetadata> ReadMetadata(std::string_view text) {
   KEPLER_CHECK_OK(ReadOutput(root, metadata.output));
   KEPLER_TRY(metadata.machine, model::ReadMachineSpec(root));
   metadata.stated = Stated(root);
+  for (size_t i = 0; i < model::kComponents; ++i) metadata.errors[i] = ErrorOf(root, static_cast<model::Component>(i));
   return metadata;
+}
+
+/// An error in a pickle, with what can be done instead.
+template <class T>
+Result<T> InPickle(std::string_view name, Result<T> result) {
+  if (result) return result;
+  return OfMember(name, result.error().message + "; train a new model instead", result.error().kind);
+}
+
+Result<pickle::Steps> ReadSteps(std::span<const Member> members, const Listed& listed) {
+  std::vector<json::Value> values;
+  for (const std::string& step : listed.steps) {
+    KEPLER_TRY(const Member* const file, NeededMember(members, step));
+    KEPLER_TRY(json::Value value, InPickle(step, pickle::ReadPickle(file->bytes)));
+    values.push_back(std::move(value));
+  }
+  return InPickle(listed.steps.empty() ? "" : listed.steps.back(), pickle::ReadSteps(values, listed.features.size()));
+}
+
+Result<model::Predictor> ReadTrees(const Member& file, const Listed& listed, const pickle::Steps& steps) {
+  KEPLER_TRY(model::XgboostModel trees, InMember(file.name, model::ReadXgboostJson(file.bytes)));
+  KEPLER_CHECK_OK(CheckNames(trees, listed));
+  if (steps.has_products) return OfMember(file.name, "products of features before trees are not supported");
+  model::Predictor predictor{.limits = {}, .scale = {}, .formula = std::move(trees.trees)};
+  KEPLER_CHECK_OK(InMember(file.name, pickle::Prepare(steps, predictor)));
+  return predictor;
+}
+
+Result<model::Predictor> ReadPredictor(std::span<const Member> members, const Listed& listed) {
+  KEPLER_TRY(const pickle::Steps steps, ReadSteps(members, listed));
+  KEPLER_TRY(const Member* const file, NeededMember(members, listed.file));
+  if (listed.file.ends_with(".json")) return ReadTrees(*file, listed, steps);
+  KEPLER_TRY(const json::Value estimator, InPickle(file->name, pickle::ReadPickle(file->bytes)));
+  return InPickle(file->name, pickle::ReadEstimator(estimator, steps));
+}
+
+Result<model::PowerModel> FromList(std::span<const Member> members, const std::string& name) {
+  const std::string list = name + ".json";
+  const Member* const file = FindMember(members, list);
+  if (file == nullptr) return OfMember(list, "it is missing: the archive has neither weights nor a list of its files");
+  KEPLER_TRY(const auto all, InMember(list, ReadList(file->bytes)));
+  model::PowerModel model;
+  model.name = name;
+  model.features = all.front().features;
+  for (const Listed& listed : all) {
+    model::ComponentModel& component = model.components.emplace_back();
+    component.component = listed.component;
+    component.trainer = name.substr(0, name.rfind('_'));
+    KEPLER_TRY(component.predictor, ReadPredictor(members, listed));
+  }
+  KEPLER_CHECK_OK(InMember(list, model::Check(model)));
+  return model;
+}
+
+/// The model server writes weight.json after the archive, so the one in an archive may be of an earlier training: it is
+/// used only if the formula itself cannot be read.
+Result<ServerModel> FromFormulaOrWeights(std::span<const Member> members, const ServerMetadata& metadata) {
+  auto model = FromList(members, metadata.name);
+  if (model) {
+    for (model::ComponentModel& component : model->components)
+      component.accuracy = metadata.errors[static_cast<size_t>(component.component)];
+    return ServerModel{.model = *std::move(model), .stated = metadata.stated, .weights_because = ""};
+  }
+  const Member* const file = FindMember(members, kWeightMember);
+  if (file == nullptr) return std::unexpected(model.error());
+  auto weights = model::ReadWeightsJson(file->bytes, metadata.name);
+  if (!weights) return OfMember(file->name, fmt::format("{} ({})", weights.error().message, model.error().message));
+  return ServerModel{.model = *std::move(weights), .stated = "", .weights_because = model.error().message};
 }
 
 }  // namespace
@@ -197,12 +198,11 @@ Result<ServerModel> ReadServerArchive(std::span<const Member> members) {
   if (file == nullptr)
     return OfMember(kMetadataMember,
                     "it is missing: this is neither an archive of kepler-model export nor of Kepler's model server");
-  KEPLER_TRY(ServerMetadata metadata, InMember(file->name, ReadMetadata(file->bytes)));
-  ServerModel read;
-  KEPLER_TRY(read.model, FromWeights(members, metadata.name));
+  KEPLER_TRY(const ServerMetadata metadata, InMember(file->name, ReadMetadata(file->bytes)));
+  KEPLER_TRY(ServerModel read, FromFormulaOrWeights(members, metadata));
   read.model.output = metadata.output;
   if (!read.model.machine) read.model.machine = metadata.machine;
-  read.stated = std::move(metadata.stated);
+  KEPLER_CHECK_OK(model::DropZeroComponents(read.model));
   return read;
 }
 

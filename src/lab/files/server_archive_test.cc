@@ -24,10 +24,13 @@ std::string List(std::string_view file, std::string_view steps) {
          R"(","features":["bpf_cpu_time_us"],"fe_files":[)" + std::string(steps) + "]}}";
 }
 
-std::string Scales(std::string_view more) {
-  return R"({"package":{"All_Weights":{"Categorical_Variables":{},"Numerical_Variables":{"bpf_cpu_time_ms":{"scale":500)" +
-         std::string(more) + "}}}}}";
-}
+constexpr char kWeights[] =
+    R"({"package":{"All_Weights":{"Bias_Weight":12,"Categorical_Variables":{},"Numerical_Variables":)"
+    R"({"bpf_cpu_time_ms":{"scale":500,"weight":8}}}}})";
+const std::string kScaler =
+    "\x80\x04"
+    "csklearn.preprocessing._data\nMaxAbsScaler\n)\x81}\x8c\x06scale_]K\xc8"
+    "asb.";
 
 std::vector<Member> Trees(std::string_view steps = "", std::string_view booster = kBooster) {
   return {{"metadata.json", kMetadata},
@@ -52,29 +55,47 @@ TEST(ServerArchive, Trees_AreReadWithWhatTheMetadataSay) {
   EXPECT_EQ(EstimateRow(read->model, std::vector<double>{2}, 1).watts[0], 52);
 }
 
-TEST(ServerArchive, Scales_AreTakenFromJsonOnly) {
+TEST(ServerArchive, Scaler_IsReadFromItsPickle) {
   std::vector<Member> members = Trees(R"("scaler.pkl")");
-  members.push_back({"scaler.pkl", "cos\nsystem\n"});
-  const Error refused = ServerComplaint(members);
-  EXPECT_THAT(refused.message, HasSubstr("member 'scaler.pkl': a Python pickle"));
-  EXPECT_EQ(refused.kind, ErrorKind::kUnavailable);
-
-  members.push_back({"weight.json", Scales("")});
+  EXPECT_THAT(ServerComplaint(members).message, HasSubstr("member 'scaler.pkl': it is missing"));
+  members.push_back({"scaler.pkl", kScaler});
   const auto read = ReadServerArchive(members);
   ASSERT_TRUE(read) << read.error().message;
-  EXPECT_EQ(EstimateRow(read->model, std::vector<double>{999}, 1).watts[0], 11);
-  EXPECT_EQ(EstimateRow(read->model, std::vector<double>{1000}, 1).watts[0], 52);
-
-  // Of Kepler 0.6, whose scaler takes a smallest value away first.
-  members.back().bytes = Scales(R"(,"mean":0,"variance":0)");
-  EXPECT_FALSE(ReadServerArchive(members));
+  EXPECT_EQ(EstimateRow(read->model, std::vector<double>{399}, 1).watts[0], 11);
+  EXPECT_EQ(EstimateRow(read->model, std::vector<double>{400}, 1).watts[0], 52);
+  for (size_t size = 0; size < kScaler.size(); ++size) {
+    members.back().bytes = kScaler.substr(0, size);
+    EXPECT_THAT(ServerComplaint(members).message, HasSubstr("member 'scaler.pkl': ")) << size;
+  }
 }
 
-TEST(ServerArchive, OtherPickles_AreRefusedByName) {
-  EXPECT_THAT(ServerComplaint(Trees(R"("poly_scaler.pkl")")).message, HasSubstr("member 'poly_scaler.pkl': a Python"));
+TEST(ServerArchive, PickleThatIsAProgram_IsRefusedByTheNameOfItsFunction) {
+  std::vector<Member> members = Trees(R"("scaler.pkl")");
+  members.push_back({"scaler.pkl",
+                     "\x80\x04"
+                     "cposix\nsystem\n\x8c\x04true\x85R."});
+  const Error refused = ServerComplaint(members);
+  EXPECT_THAT(refused.message, HasSubstr("member 'scaler.pkl': byte 16: it refers to 'posix.system'"));
+  EXPECT_EQ(refused.kind, ErrorKind::kUnavailable);
+}
+
+TEST(ServerArchive, Weights_AreUsedIfTheFormulaCannotBeRead) {
   std::vector<Member> members = Trees();
+  members.push_back({"weight.json", kWeights});
+  auto read = ReadServerArchive(members);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->weights_because, "");
+  EXPECT_EQ(read->model.components[0].accuracy->mae_watts, 3.5);
+
   members[1].bytes = List("package.pkl", "");
-  EXPECT_THAT(ServerComplaint(members).message, HasSubstr("member 'package.pkl': a Python pickle"));
+  read = ReadServerArchive(members);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->weights_because, "member 'package.pkl': it is missing; the archive is incomplete");
+  EXPECT_EQ(read->stated, "");
+  EXPECT_FALSE(read->model.components[0].accuracy);
+  EXPECT_EQ(EstimateRow(read->model, std::vector<double>{1000}, 1).watts[0], 12 + 8 * 2);
+  members.back().bytes = "{}";
+  EXPECT_THAT(ServerComplaint(members).message, HasSubstr("member 'weight.json': "));
 }
 
 TEST(ServerArchive, AnyFileMissingOrCut_IsRefusedByName) {
@@ -89,14 +110,6 @@ TEST(ServerArchive, AnyFileMissingOrCut_IsRefusedByName) {
       EXPECT_THAT(ServerComplaint(members).message, HasSubstr("member '" + good[i].name + "': ")) << size;
     }
   }
-}
-
-TEST(ServerArchive, WeightsThatAreScalesOnly_LeaveTheErrorToTheTrees) {
-  std::vector<Member> members = Trees(R"("scaler.pkl")", "{}");
-  members.push_back({"weight.json", Scales("")});
-  EXPECT_THAT(ServerComplaint(members).message, HasSubstr("member 'package.json': "));
-  members.erase(members.begin() + 1);  // no list: there are no trees
-  EXPECT_THAT(ServerComplaint(members).message, HasSubstr("member 'weight.json': "));
 }
 
 TEST(ServerArchive, FilesThatDisagree_AreRefused) {

@@ -153,7 +153,7 @@ std::string FiguresTable(std::span<const Figures> figures) {
 std::string ImportCard(const Origin& origin) {
   const model::PowerModel& model = origin.model;
   std::string out = fmt::format("# {}\n\nA power model of a node ({}), imported from {}.\n\n", Plain(model.name),
-                                model::Name(model.output), origin.kind);
+                                model::Name(model.output), Plain(origin.kind));
   out += std::string(WattsMean(model)) +
          fmt::format("* file: {}\n* SHA-256: `{}`\n\n", Code(origin.source), origin.sha256);
   out += "## Features\n\n";
