@@ -50,7 +50,8 @@ class Prometheus(contextlib.AbstractContextManager):
         with open(self.path("log"), "wb") as log:
             self.process = subprocess.Popen(
                 ["prometheus", f"--config.file={self.path('prometheus.yml')}", "--log.level=warn",
-                 f"--storage.tsdb.path={self.path('data')}", f"--web.listen-address=127.0.0.1:{self.port}"],
+                 f"--storage.tsdb.path={self.path('data')}", "--storage.tsdb.retention.time=3650d",
+                 f"--web.listen-address=127.0.0.1:{self.port}"],
                 stdout=log, stderr=log)
         try:
             wait_until(self.is_ready, "Prometheus to become ready", 60)
