@@ -18,6 +18,7 @@ from workloads import Churn, ContainerChurn, Gate, Podman, burners, process_usag
 
 WAITS_FOR_THE_AUDIT = 1000  # processes
 SETTLED = 0.1  # seconds: records of what has ended arrive some 30 ms later
+MAX_DELAY = 2  # seconds: of records, while the machine is busy
 
 
 @dataclasses.dataclass
@@ -126,13 +127,15 @@ def _short_lived(podman, agent, count, tolerance):
         used = process_usage_ns(pid) - used_before
         def given(look):
             return float(look.sum(name, container_id=container) - before.sum(name, container_id=container)) * 1e9 / used
-        part, when = given(agent.scrape_after(time.time() + SETTLED)), ""
+        part, when, deadline = given(agent.scrape_after(time.time() + SETTLED)), "", time.monotonic() + MAX_DELAY
+        while abs(part - 1) > tolerance and time.monotonic() < deadline:
+            part, when = given(agent.scrape_after(time.time() + SETTLED)), ", with delayed records"
         # What the kernel did not tell comes with the audit. So would what was told already: the long run waits for it.
         told = abs(part - 1) <= tolerance
         if not told or count >= WAITS_FOR_THE_AUDIT:
             look = audited(agent)
             kept = without_record(look, UNREPORTED_OR_DROPPED) - without_record(before, UNREPORTED_OR_DROPPED)
-            when = f", audited ({100 * part:.3f} % before, {kept:.0f} ends without a record)"
+            when += f", audited ({100 * part:.3f} % before, {kept:.0f} ends without a record)"
             told, part = told or explains(kept, abs(part - 1) * count), given(look)
     line = (f"{count} × /bin/true in podman: {100 * part:.3f} % of their {used / 1e9:.3f} s of CPU are on the "
             f"container{when}")

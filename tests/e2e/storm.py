@@ -13,14 +13,13 @@ from exposition import ScrapeChecker, microjoules
 from harness import end, scratch_directory, wait_until
 from powercap import ONE_PACKAGE, PowercapTree, metered_agent
 from sampler import Sampler, tasks_ended
-from scenarios import SETTLED, Outcome
+from scenarios import MAX_DELAY, SETTLED, Outcome
 
 MAX_THREADS = 20_000  # a second, of all CPUs
 MAX_GROWTH = 0.05
 UNCOUNTED = 0.005  # maximum share of the ended tasks: they are reported while others end
 DOUBLE = 0.0002  # maximum share of the CPU time that is charged twice
 DROPPED_NS = 10_000  # maximum CPU time of a task that is not in its lost record
-MAX_DELAY = 2  # seconds: of records, while the kernel has thousands to clean up
 
 
 class Storm(contextlib.AbstractContextManager):

@@ -1,4 +1,5 @@
 """Users and containers that claim to be another's container, pod or virtual machine, on the real kernel."""
+import itertools
 import os
 import shutil
 import subprocess
@@ -11,9 +12,7 @@ from powercap import ONE_PACKAGE, PowercapTree, metered_agent
 from workloads import BURN, BURNER, MACHINE, Cgroup, hierarchies
 
 USER = 65534
-POD, OTHER_POD = "1b1d9e4e-0a3c-4f0e-9d3c-2f0a6b0c7d5e", "6c0ef1f2-77aa-4f0b-8a9d-0f0e0d0c0b0a"
-VICTIM, OUTER = f"{os.getpid():064x}", f"{os.getpid():x}".rjust(64, "d")
-UUID = f"7f1d3c52-0d5b-4c3e-9f0a-{os.getpid():012x}"
+NUMBERS = itertools.count(1)
 # Cgroups of cpuset take no process before they have processors, so those stay where they are.
 CLAIMABLE = [top for top in hierarchies() if not os.path.exists(f"{top}/cpuset.cpus")]
 
@@ -71,10 +70,17 @@ class Claims(unittest.TestCase):
     def tearDown(self):
         self.assertEqual(self.checker.problems, [])
 
+    def name_workloads(self):
+        """New ones each time: counters of a name that comes back begin again, which another test would call a fault."""
+        number = f"{os.getpid():08x}{next(NUMBERS):04x}"
+        self.victim, self.outer = number.rjust(64, "a"), number.rjust(64, "d")
+        self.pod, self.other_pod = (f"{kind}b1d9e4e-0a3c-4f0e-9d3c-{number}" for kind in (1, 2))
+
     def each_source(self, test):
         for source in ("bpf", "procfs"):
             with self.subTest(source=source), metered_agent(self.tree, source=source, interval="300ms") as agent:
                 self.checker.previous = None
+                self.name_workloads()
                 test(agent)
 
     def look(self, agent):
@@ -97,24 +103,24 @@ class Claims(unittest.TestCase):
 
         def listed():
             scrape = self.look(agent)
-            return scrape if self.seconds(scrape, container_id=VICTIM) >= 0.25 else None
+            return scrape if self.seconds(scrape, container_id=self.victim) >= 0.25 else None
         before = wait_until(listed, "the victim's container")
-        labels = [labels for labels, _ in before.series("kepler_container_cpu_joules_total", container_id=VICTIM)]
+        labels = [labels for labels, _ in before.series("kepler_container_cpu_joules_total", container_id=self.victim)]
         claimant = given.burner(claim)
         try:
             def counted():
                 scrape = self.look(agent)
-                self.assertLess(self.seconds(scrape, container_id=VICTIM), 0.7, "the victim pays for the claimant")
+                self.assertLess(self.seconds(scrape, container_id=self.victim), 0.7, "the victim pays for the claimant")
                 return scrape if self.seconds(scrape, container_id=claimed, runtime=runtime) > 0.7 else None
             scrape = wait_until(counted, f"the claimant as {claimed}")
             self.assertEqual([labels for labels, _ in scrape.series("kepler_container_cpu_joules_total",
-                                                                    container_id=VICTIM)], labels)
-            self.assertLess(scrape.sum("kepler_container_cpu_watts", container_id=VICTIM), 1)
+                                                                    container_id=self.victim)], labels)
+            self.assertLess(scrape.sum("kepler_container_cpu_watts", container_id=self.victim), 1)
             self.check_pods(scrape, **(pods or {}))
             refused = {labels["kind"]: value for labels, value in
                        scrape.series("kepler_workload_claims_refused_total")}
             self.assertEqual(refused["container"], 1)
-            agent.wait_log(f"kind=container id={VICTIM} claimed_by={claimed.split('/')[0]} ")
+            agent.wait_log(f"kind=container id={self.victim} claimed_by={claimed.split('/')[0]} ")
             self.assertEqual(agent.log().count(" kind=container "), 1)
         finally:
             end(claimant)
@@ -128,61 +134,66 @@ class Claims(unittest.TestCase):
 
     def test_users_cgroup_with_the_name_of_a_container_is_a_container_of_the_user(self):
         def test(agent):
-            with Cgroup(f"/docker/{VICTIM}") as victim, Given(f"/given-{os.getpid()}", USER) as given:
-                self.check_claim(agent, given, victim, f"/docker-{VICTIM}.scope", f"uid{USER}/{VICTIM}", "docker")
+            with Cgroup(f"/docker/{self.victim}") as victim, Given(f"/given-{os.getpid()}", USER) as given:
+                self.check_claim(agent, given, victim, f"/docker-{self.victim}.scope", f"uid{USER}/{self.victim}",
+                                 "docker")
         self.each_source(test)
 
     def test_users_cgroup_with_the_id_of_another_runtimes_container_is_a_container_of_the_user(self):
         def test(agent):
-            with Cgroup(f"/docker/{VICTIM}") as victim, Given(f"/given-{os.getpid()}", USER) as given:
-                self.check_claim(agent, given, victim, f"/cri-containerd-{VICTIM}.scope", f"uid{USER}/{VICTIM}",
-                                 "containerd")
+            with Cgroup(f"/docker/{self.victim}") as victim, Given(f"/given-{os.getpid()}", USER) as given:
+                self.check_claim(agent, given, victim, f"/cri-containerd-{self.victim}.scope",
+                                 f"uid{USER}/{self.victim}", "containerd")
         self.each_source(test)
 
     def test_users_cgroup_with_the_name_of_a_pod_is_a_pod_of_the_user(self):
         def test(agent):
-            with Cgroup(f"/kubepods/burstable/pod{POD}/{VICTIM}") as victim, \
+            with Cgroup(f"/kubepods/burstable/pod{self.pod}/{self.victim}") as victim, \
                     Given(f"/given-{os.getpid()}", USER) as given:
-                self.check_claim(agent, given, victim, f"/kubepods/burstable/pod{POD}/{VICTIM}",
-                                 f"uid{USER}/{VICTIM}", "kubernetes",
-                                 {POD: [VICTIM], f"uid{USER}/{POD}": [f"uid{USER}/{VICTIM}"]})
+                self.check_claim(agent, given, victim, f"/kubepods/burstable/pod{self.pod}/{self.victim}",
+                                 f"uid{USER}/{self.victim}", "kubernetes",
+                                 {self.pod: [self.victim], f"uid{USER}/{self.pod}": [f"uid{USER}/{self.victim}"]})
         self.each_source(test)
 
     def test_claim_of_a_container_for_another_pod_leaves_it_in_its_pod(self):
         def test(agent):
-            with Cgroup(f"/kubepods/burstable/pod{POD}/{VICTIM}") as victim, \
+            with Cgroup(f"/kubepods/burstable/pod{self.pod}/{self.victim}") as victim, \
                     Given(f"/given-{os.getpid()}", USER) as given:
-                self.check_claim(agent, given, victim, f"/kubepods/pod{OTHER_POD}/{VICTIM}", f"uid{USER}/{VICTIM}",
-                                 "kubernetes", {POD: [VICTIM], f"uid{USER}/{OTHER_POD}": [f"uid{USER}/{VICTIM}"]})
+                claimed = f"uid{USER}/{self.victim}"
+                self.check_claim(agent, given, victim, f"/kubepods/pod{self.other_pod}/{self.victim}", claimed,
+                                 "kubernetes", {self.pod: [self.victim], f"uid{USER}/{self.other_pod}": [claimed]})
         self.each_source(test)
 
     def test_root_of_a_container_claims_within_it_only(self):
         def test(agent):
-            with Cgroup(f"/docker/{VICTIM}") as victim, Given(f"/docker/{OUTER}", 0) as outer:
-                self.check_claim(agent, outer, victim, f"/docker/{VICTIM}", f"{OUTER[:12]}/{VICTIM}", "docker")
+            with Cgroup(f"/docker/{self.victim}") as victim, Given(f"/docker/{self.outer}", 0) as outer:
+                self.check_claim(agent, outer, victim, f"/docker/{self.victim}", f"{self.outer[:12]}/{self.victim}",
+                                 "docker")
         self.each_source(test)
 
     def test_pod_within_a_pod_is_a_part_of_it(self):
         def test(agent):
-            with Cgroup(f"/kubepods/burstable/pod{POD}/{VICTIM}") as victim, \
-                    Given(f"/kubepods/besteffort/pod{OTHER_POD}/{OUTER}", 0) as outer:
-                self.check_claim(agent, outer, victim, f"/kubepods/burstable/pod{POD}/{VICTIM}",
-                                 f"{OUTER[:12]}/{VICTIM}", "kubernetes",
-                                 {POD: [VICTIM], OTHER_POD: [OUTER, f"{OUTER[:12]}/{VICTIM}"]})
+            with Cgroup(f"/kubepods/burstable/pod{self.pod}/{self.victim}") as victim, \
+                    Given(f"/kubepods/besteffort/pod{self.other_pod}/{self.outer}", 0) as outer:
+                claimed = f"{self.outer[:12]}/{self.victim}"
+                self.check_claim(agent, outer, victim, f"/kubepods/burstable/pod{self.pod}/{self.victim}", claimed,
+                                 "kubernetes", {self.pod: [self.victim], self.other_pod: [self.outer, claimed]})
         self.each_source(test)
 
     def test_rootless_container_has_a_series_of_its_own(self):
         def test(agent):
             with Given(f"/user.slice/user-{USER}.slice/user@{USER}.service", USER) as login:
-                process = login.burner(f"/user.slice/libpod-{VICTIM}.scope/container")
+                process = login.burner(f"/user.slice/libpod-{self.victim}.scope/container")
                 try:
                     def listed():
                         scrape = self.look(agent)
-                        return scrape if self.seconds(scrape, container_id=f"uid{USER}/{VICTIM}") > 0.5 else None
+                        return scrape if self.seconds(scrape, container_id=f"uid{USER}/{self.victim}") > 0.5 else None
                     scrape = wait_until(listed, "the user's container")
                     labels, _ = scrape.series("kepler_process_cpu_joules_total", pid=process.pid, state="running")[0]
-                    self.assertEqual((labels["type"], labels["container_id"]), ("container", f"uid{USER}/{VICTIM}"))
-                    self.assertEqual(scrape.sum("kepler_workload_claims_refused_total"), 0, "it claims no other workload's id")
+                    self.assertEqual((labels["type"], labels["container_id"]),
+                                     ("container", f"uid{USER}/{self.victim}"))
+                    self.assertEqual(scrape.sum("kepler_workload_claims_refused_total"), 0,
+                                     "it claims no other workload's id")
                 finally:
                     end(process)
         self.each_source(test)
@@ -195,6 +206,7 @@ class Machines(unittest.TestCase):
         self.tree.start()
         self.checker = ScrapeChecker()
         self.agent = self.enterContext(metered_agent(self.tree, interval="300ms"))
+        self.uuid = f"7f1d3c52-0d5b-4c3e-9f0a-{os.getpid():08x}{next(NUMBERS):04x}"
         self.program = f"{self.tree.root}/qemu-system-x86_64"
         shutil.copy(shutil.which("dash") or "/bin/sh", self.program)
 
@@ -203,7 +215,8 @@ class Machines(unittest.TestCase):
 
     def start(self, name, prefix=(), **options):
         """A shell that calls itself QEMU, with an id that everybody can read, and computes."""
-        process = subprocess.Popen([*prefix, self.program, "-c", "--", BURN, "-uuid", UUID, "-name", name], **options)
+        process = subprocess.Popen([*prefix, self.program, "-c", "--", BURN, "-uuid", self.uuid, "-name", name],
+                                   **options)
         self.addCleanup(end, process)
         return process
 
@@ -211,7 +224,7 @@ class Machines(unittest.TestCase):
         """The scrape in which the machine is called so and has used something, once there is one."""
         def is_it():
             scrape = self.checker.check(self.agent.scrape_after())
-            found = scrape.series("kepler_vm_cpu_joules_total", vm_id=UUID, state="running")
+            found = scrape.series("kepler_vm_cpu_joules_total", vm_id=self.uuid, state="running")
             self.assertLessEqual(len(found), 1)
             return scrape if [labels["vm_name"] for labels, value in found if value > 0] == [name] else None
         return wait_until(is_it, f"the energy of the machine {name}")
@@ -221,15 +234,15 @@ class Machines(unittest.TestCase):
         before = self.machine("stolen")
         owner = start()
         scrape = self.machine("web")
-        for pid, kind, vm in ((owner.pid, "vm", UUID), (squatter.pid, "regular", "")):
+        for pid, kind, vm in ((owner.pid, "vm", self.uuid), (squatter.pid, "regular", "")):
             labels, _ = scrape.series("kepler_process_cpu_joules_total", pid=pid, state="running")[0]
             self.assertEqual((labels["type"], labels["vm_id"]), (kind, vm))
-        self.assertEqual(scrape.value("kepler_vm_cpu_joules_total", vm_id=UUID),
+        self.assertEqual(scrape.value("kepler_vm_cpu_joules_total", vm_id=self.uuid),
                          scrape.value("kepler_process_cpu_joules_total", pid=owner.pid, state="running"))
         departed = scrape.sum("kepler_node_cpu_unlisted_joules_total", level="vm", reason="departed")
-        self.assertGreaterEqual(departed, before.value("kepler_vm_cpu_joules_total", vm_id=UUID))
-        self.agent.wait_log(f"takes over a virtual machine.*vm_id={UUID} .*pid={owner.pid} uid=0 evidence={evidence} "
-                            f"former_pid={squatter.pid} former_uid={USER} former_evidence=name")
+        self.assertGreaterEqual(departed, before.value("kepler_vm_cpu_joules_total", vm_id=self.uuid))
+        self.agent.wait_log(f"takes over a virtual machine.*vm_id={self.uuid} .*pid={owner.pid} uid=0 "
+                            f"evidence={evidence} former_pid={squatter.pid} former_uid={USER} former_evidence=name")
         self.machine("web")
         self.assertEqual(self.agent.log().count("takes over a virtual machine"), 1)
         return scrape.value("kepler_workload_claims_refused_total", kind="vm")
@@ -243,7 +256,7 @@ class Machines(unittest.TestCase):
             self.skipTest("there is no KVM here")
 
         def start():
-            process = python_child(MACHINE, "-name", "guest=web", "-uuid", UUID)
+            process = python_child(MACHINE, "-name", "guest=web", "-uuid", self.uuid)
             self.addCleanup(end, process)
             return process
         self.check_takeover(start, "kvm")

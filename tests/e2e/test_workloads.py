@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import unittest
 
+from containers import tasks_program
 from exposition import ScrapeChecker
 from harness import OPENMETRICS, end, python_child, require, run_tests, scratch_directory, wait_until
 from powercap import ONE_PACKAGE, PowercapTree, metered_agent
@@ -79,7 +80,8 @@ class Workloads(unittest.TestCase):
     def test_limits_cut_series_and_lose_no_joule(self):
         agent = self.start_agent(config="exporter: {prometheus: {limits: "
                                         "{maxProcesses: 2, kernelThreads: one, maxLabelLength: 16}}}\n")
-        burners = [subprocess.Popen(["/bin/sh", "-c", BURN]) for _ in range(2)]
+        # So many threads that no other process of a busy machine gets as much time.
+        burners = [subprocess.Popen([tasks_program(), "burn", "600000", "32"]) for _ in range(2)]
         for burner in burners:
             self.addCleanup(end, burner)
         pids = {str(burner.pid) for burner in burners}
@@ -115,7 +117,7 @@ class Workloads(unittest.TestCase):
         self.assertEqual([(one["runtime"], one["state"]) for one in labels], [("podman", "running")])
 
     def test_pod_of_the_kubelet_and_its_container_are_listed(self):
-        pod, container = "1b1d9e4e-0a3c-4f0e-9d3c-2f0a6b0c7d5e", f"{os.getpid():064x}"
+        pod, container = f"1b1d9e4e-0a3c-4f0e-9d3c-{os.getpid():012x}", f"{os.getpid():064x}"
         cgroup = self.enterContext(Cgroup(f"/kubepods/burstable/pod{pod}/{container}"))
         agent = self.start_agent()
         shell = subprocess.Popen(["/bin/sh", "-c", cgroup.enter_script() + f"exec timeout 60 sh -c '{BURN}'"])
