@@ -25,6 +25,7 @@ void NodeFeatures::AddScan(const activity::ActivitySample& sample, bool counts_e
 void NodeFeatures::AddStat(const os::ProcStat& now) {
   const auto last = std::exchange(last_, now);
   if (now.softirqs && !totals_.softirqs) totals_.softirqs.emplace();
+  totals_.cpus = now.cpu.cpus > 0 ? std::optional<uint64_t>(now.cpu.cpus) : std::nullopt;
   totals_.used_memory = now.used_memory;
   AddGrown(totals_.context_switches, last ? last->context_switches : std::nullopt, now.context_switches);
   AddGrown(totals_.page_faults, last ? last->page_faults : std::nullopt, now.page_faults);

@@ -38,6 +38,7 @@ TEST(NodeFeatures, OfGuests_CountFromTheFirstReadingOn) {
   stat.page_faults = 70;
   stat.context_switches = 80;
   stat.used_memory = 4096;
+  stat.cpu.cpus = 2;
   features.AddStat(stat);
   EXPECT_EQ(features.totals().page_faults, 0u) << "how many there were before is of no interval";
   stat.cpu.steal += 100;
@@ -46,6 +47,7 @@ TEST(NodeFeatures, OfGuests_CountFromTheFirstReadingOn) {
   stat.used_memory = 1024;
   features.AddStat(stat);
   EXPECT_EQ(features.totals().steal, 1s);
+  EXPECT_EQ(features.totals().cpus, 2u);
   EXPECT_EQ(features.totals().page_faults, 3u);
   EXPECT_EQ(features.totals().context_switches, 4u);
   EXPECT_EQ(features.totals().used_memory, 1024u);

@@ -19,6 +19,7 @@ struct NodeSoftirqs {
 struct NodeFeatures {
   Nanoseconds cpu{0};                    // busy time of all processors: user, nice, system, irq, softirq
   Nanoseconds steal{0};                  // time that the hypervisor gave to other guests while this one was ready
+  std::optional<uint64_t> cpus;          // online now
   std::optional<NodeSoftirqs> softirqs;  // empty if the kernel does not report them
   std::optional<uint64_t> context_switches;
   std::optional<uint64_t> page_faults;

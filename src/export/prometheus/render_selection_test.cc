@@ -86,6 +86,7 @@ TEST(RenderSelection, Node_ShowsWhatModelsSeeOfIt) {
   EXPECT_THAT(text, HasSubstr("kepler_node_cpu_seconds_total{node_name=\"n1\"} 7\n"));
   EXPECT_THAT(text, HasSubstr("kepler_node_softirqs_total{node_name=\"n1\",type=\"net_rx\"} 2\n"));
   EXPECT_THAT(text, HasSubstr("kepler_node_cpu_steal_seconds_total{node_name=\"n1\"} 3\n"));
+  EXPECT_THAT(text, HasSubstr("kepler_node_cpus{node_name=\"n1\"} 2\n"));
   EXPECT_THAT(text, HasSubstr("kepler_node_context_switches_total{node_name=\"n1\"} 11\n"));
   EXPECT_THAT(text, HasSubstr("kepler_node_page_faults_total{node_name=\"n1\"} 12\n"));
   EXPECT_THAT(text, HasSubstr("kepler_node_memory_used_bytes{node_name=\"n1\"} 4096\n"));

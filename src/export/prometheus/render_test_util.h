@@ -78,6 +78,7 @@ inline snapshot::Snapshot Full() {
   s.domains = {{2, 1}, {3, 3}};
   s.features = {.cpu = std::chrono::seconds(7),
                 .steal = std::chrono::seconds(3),
+                .cpus = 2,
                 .softirqs = status::NodeSoftirqs{.block = 1, .net_rx = 2, .net_tx = 3},
                 .context_switches = 11,
                 .page_faults = 12,

@@ -108,6 +108,7 @@ constexpr auto kEnergyFamilies = std::to_array<Family>({
      OfSnapshot<&Snapshot::usage_ratio>, "ratio", kNode, kUpstream},
     {"kepler_node_cpu_watts", "Power consumption of cpu at node level in watts", kNodeZone, NodeWatts<&NodeZone::power>,
      "watts", kNode, kUpstream},
+    {"kepler_node_cpus", "Online CPUs of the node", kNodeName, NodeFeature<&NodeFeatures::cpus>, "", kNode},
     {"kepler_node_energy_source_info", "Meter that the zone is read from; path 'model' marks an estimate; always 1",
      kZoneSource, EnergySourceInfo},
     {"kepler_node_memory_used_bytes", "Memory that is not available to new programs, in bytes", kNodeName,
