@@ -72,6 +72,7 @@ class Extractor {
            .scale = one.meaning.scale,
            .is_energy = one.meaning.is_energy,
            .comes_and_goes = one.meaning.comes_and_goes,
+           .is_gauge = one.meaning.is_gauge,
            .part = PartOf(one.series->labels)});
     LeaveOutRare(target, counters);
     const Timing timing = TimesOf(counters);

@@ -48,6 +48,20 @@ TEST(Extract, EveryFeatureAndZone_HasItsColumn) {
   EXPECT_TRUE(out.notes.empty());
 }
 
+TEST(Extract, Gauges_AreAsTheyAreAtTheEnd_AndMayFall) {
+  Recording recording = Steady();
+  recording.metrics["kepler_node_cpu_steal_seconds_total"] = {Every5s(Node("a"), 13, Line(3, 0.25))};
+  recording.metrics["kepler_node_page_faults_total"] = {Every5s(Node("a"), 13, Line(9, 70))};
+  recording.metrics["kepler_node_memory_used_bytes"] = {Every5s(Node("a"), 13, Line(5000, -10))};
+  recording.metrics["kepler_node_cpus"] = {Every5s(Node("a"), 13, Line(2, 0))};
+  const Extraction out = Extract(std::move(recording));
+  EXPECT_THAT(out.rows, SizeIs(11));
+  ExpectAll(out, "cpu_steal_ms", 250);
+  ExpectAll(out, "page_faults", 70);
+  ExpectAll(out, "cores", 2);
+  EXPECT_DOUBLE_EQ(ColumnOf(out, "memory_used_bytes").front(), 5000 - 100);
+}
+
 TEST(Extract, Estimates_AreNoLabels) {
   Recording recording = Steady();
   recording.metrics[kEnergy][0].labels = Zone("a", "package", "model");

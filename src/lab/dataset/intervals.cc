@@ -53,9 +53,13 @@ struct Increase {
   bool from_zero = false;  // the counter was not there before
 };
 
-/// How much a counter went up from `begin` to `end`.
+/// How much a counter went up from `begin` to `end`; of a gauge, its value at the end in each second.
 std::optional<Increase> IncreaseOf(const Counter& counter, double begin, double end, double longest) {
   const Samples samples = counter.series->samples;
+  if (counter.is_gauge) {
+    const auto value = ValueAt(samples, end, longest);
+    return value ? std::optional(Increase{.value = *value * (end - begin)}) : std::nullopt;
+  }
   auto from = ValueAt(samples, begin, longest);
   auto to = ValueAt(samples, end, longest);
   const bool is_new = counter.comes_and_goes && !from && samples.front().time > begin;
@@ -187,7 +191,7 @@ Rates RatesOf(std::span<const Counter> counters, size_t columns, std::span<const
                      .appeared_sum = std::vector<double>(count),
                      .broken = std::vector<bool>(count),
                      .spoken = {}};
-    MarkResets(counter.series->samples, times, rates.intervals);
+    if (!counter.is_gauge) MarkResets(counter.series->samples, times, rates.intervals);
     AddTo(sum->second, counter, times, longest);
   }
   for (auto& [column, sum] : sums) {

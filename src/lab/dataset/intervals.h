@@ -20,6 +20,7 @@ struct Counter {
   double scale;
   bool is_energy;
   bool comes_and_goes;
+  bool is_gauge = false;
   std::string part{};  // of the column: where two series of one part are there at once, it is counted twice
 };
 

@@ -17,11 +17,15 @@ constexpr FeatureMetric kFeatures[] = {
     {"bpf_net_rx_irq", "kepler_node_softirqs_total"},
     {"bpf_net_tx_irq", "kepler_node_softirqs_total"},
     {"bpf_block_irq", "kepler_node_softirqs_total"},
+    {"cpu_steal_ms", "kepler_node_cpu_steal_seconds_total"},
+    {"context_switches", "kepler_node_context_switches_total"},
+    {"page_faults", "kepler_node_page_faults_total"},
+    {"memory_used_bytes", "kepler_node_memory_used_bytes"},
+    {"cores", "kepler_node_cpus"},
 };
 constexpr string_view kSoftirqs = "kepler_node_softirqs_total";
 constexpr string_view kNodeEnergy = "kepler_node_cpu_joules_total";
 constexpr string_view kPlatformEnergy = "kepler_node_platform_joules_total";
-constexpr string_view kEstimatedPath = "model";
 
 constexpr string_view kLegacyComponents[] = {"package", "core", "uncore", "dram", "platform"};
 constexpr string_view kLegacyEstimate = "trained_power_model";
@@ -67,7 +71,8 @@ std::optional<Meaning> MeaningOfOurs(string_view metric, const Labels& labels) {
   if (found == std::end(kFeatures)) return std::nullopt;
   constexpr double kMillisecondsPerSecond = 1000;
   return Meaning{.column = std::string(found->column),
-                 .scale = found->column == "bpf_cpu_time_ms" ? kMillisecondsPerSecond : 1};
+                 .scale = found->column.ends_with("_ms") ? kMillisecondsPerSecond : 1,
+                 .is_gauge = found->column == "memory_used_bytes" || found->column == "cores"};
 }
 
 std::optional<Meaning> MeaningOfLegacy(string_view metric, const Labels& labels) {
@@ -112,6 +117,14 @@ MetricNames Detect(const std::function<bool(string_view)>& has) {
   return has("kepler_container_bpf_cpu_time_us_total") ? MetricNames::kLegacy : MetricNames::kAuto;
 }
 
-std::span<const FeatureMetric> FeatureMetrics() { return kFeatures; }
+std::span<const string_view> EnergyMetrics() {
+  static constexpr string_view kEnergies[] = {kNodeEnergy, kPlatformEnergy};
+  return kEnergies;
+}
+
+std::span<const FeatureMetric> FeatureMetrics() {
+  constexpr size_t kOfEveryVersion = 7;
+  return std::span(kFeatures).first(kOfEveryVersion);
+}
 
 }  // namespace kepler::lab::dataset

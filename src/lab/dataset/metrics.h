@@ -14,6 +14,9 @@ namespace kepler::lab::dataset {
 /// When the agent took the figures of a page, as Unix seconds: a gauge.
 inline constexpr std::string_view kSnapshotTime = "kepler_snapshot_timestamp_seconds";
 
+/// Label "path" of energy that a model estimates.
+inline constexpr std::string_view kEstimatedPath = "model";
+
 enum class MetricNames : uint8_t {
   kAuto,    // by what there is
   kKepler,  // this agent's
@@ -25,10 +28,14 @@ struct Meaning {
   std::string column{};  // "bpf_cpu_time_ms", "package_power"
   double scale = 1;      // of its increase per second
   bool is_energy = false;
+  bool is_gauge = false;        // a value of now, not a count: the column has its value at the end of a row
   bool comes_and_goes = false;  // of a container: counts from 0 when it appears
   bool is_estimate = false;     // of a model, not of a meter
   std::string source{};         // of legacy energy: "rapl-sysfs"
 };
+
+/// Energy of nodes, of the CPU first.
+[[nodiscard]] std::span<const std::string_view> EnergyMetrics();
 
 /// Whether series of that name are worth asking for.
 [[nodiscard]] bool IsWanted(MetricNames names, std::string_view metric);
@@ -43,7 +50,7 @@ struct FeatureMetric {
   std::string_view column;
   std::string_view metric;
 };
-/// Of this agent.
+/// Of this agent, those that every version of it has.
 [[nodiscard]] std::span<const FeatureMetric> FeatureMetrics();
 
 }  // namespace kepler::lab::dataset
