@@ -24,6 +24,38 @@ int RankOf(std::string_view source) {
   return static_cast<int>(place - std::begin(kBest));
 }
 
+/// Puts the samples of each series in order, each time once. Returns the number of series that were not in order.
+size_t SortSamples(Recording& recording, Dropped& dropped) {
+  size_t shuffled = 0;
+  for (auto& [metric, all] : recording.metrics)
+    for (Series& series : all) {
+      auto& samples = series.samples;
+      if (!std::ranges::is_sorted(samples, {}, &Sample::time)) {
+        ++shuffled;
+        std::ranges::sort(samples, {}, InOrder);
+      }
+      const auto twice = std::ranges::unique(samples, {}, &Sample::time);
+      dropped.duplicates += twice.size();
+      samples.erase(twice.begin(), twice.end());
+    }
+  return shuffled;
+}
+
+/// A sample without its time, or whose time does not fit, keeps its own. How many were of one page then.
+size_t Retime(std::vector<Sample>& samples, const std::vector<Sample>& clock) {
+  constexpr double kMaxAge = 120;  // of a snapshot; more is another clock
+  for (Sample& sample : samples) {
+    const auto taken = std::ranges::lower_bound(clock, sample.time, {}, &Sample::time);
+    if (taken != clock.end() && taken->time == sample.time && std::abs(sample.time - taken->value) < kMaxAge)
+      sample.time = taken->value;
+  }
+  std::ranges::sort(samples, {}, InOrder);
+  const auto again = std::ranges::unique(samples, {}, &Sample::time);
+  const size_t count = again.size();
+  samples.erase(again.begin(), again.end());
+  return count;
+}
+
 class Finder {
  public:
   Finder(Recording& recording, const ExtractOptions& options) : recording_(recording), options_(options) {}
@@ -31,8 +63,7 @@ class Finder {
   Result<Targets> Run() {
     ChooseNames();
     out_.dropped.not_finite = recording_.not_finite;
-    Tidy();
-    TakeTimesOfSnapshots();
+    OrderSamples(recording_, out_.dropped, out_.notes);
     Sort();
     KEPLER_CHECK_OK(CheckFound());
     ChooseSources();
@@ -44,55 +75,6 @@ class Finder {
     out_.names = options_.names != MetricNames::kAuto
                      ? options_.names
                      : Detect([&](std::string_view metric) { return recording_.metrics.contains(metric); });
-  }
-
-  /// Puts the samples of each series in order, each time once.
-  void Tidy() {
-    size_t shuffled = 0;
-    for (auto& [metric, all] : recording_.metrics)
-      for (Series& series : all) {
-        auto& samples = series.samples;
-        if (!std::ranges::is_sorted(samples, {}, &Sample::time)) {
-          ++shuffled;
-          std::ranges::sort(samples, {}, InOrder);
-        }
-        const auto twice = std::ranges::unique(samples, {}, &Sample::time);
-        out_.dropped.duplicates += twice.size();
-        samples.erase(twice.begin(), twice.end());
-      }
-    if (shuffled > 0) Note(fmt::format("sorted {} series that were not in order of time", shuffled));
-  }
-
-  /// The times at which figures were taken, for those at which they were scraped. A page that is scraped twice has the
-  /// same figures at the same time.
-  void TakeTimesOfSnapshots() {
-    const auto found = recording_.metrics.find(kSnapshotTime);
-    if (found == recording_.metrics.end()) return;
-    std::map<Target, std::vector<Sample>> clocks;  // of an agent and those that took over from it
-    for (const Series& clock : found->second)
-      std::ranges::copy(clock.samples, std::back_inserter(clocks[TargetOf(clock.labels)]));
-    for (auto& [target, clock] : clocks) std::ranges::sort(clock, {}, InOrder);
-    for (auto& [metric, all] : recording_.metrics)
-      for (Series& series : all) {
-        const auto clock = clocks.find(TargetOf(series.labels));
-        if (metric == kSnapshotTime || clock == clocks.end()) continue;
-        out_.dropped.duplicates += Retime(series.samples, clock->second);
-      }
-  }
-
-  /// A sample without its time, or whose time does not fit, keeps its own. How many were of one page then.
-  static size_t Retime(std::vector<Sample>& samples, const std::vector<Sample>& clock) {
-    constexpr double kMaxAge = 120;  // of a snapshot; more is another clock
-    for (Sample& sample : samples) {
-      const auto taken = std::ranges::lower_bound(clock, sample.time, {}, &Sample::time);
-      if (taken != clock.end() && taken->time == sample.time && std::abs(sample.time - taken->value) < kMaxAge)
-        sample.time = taken->value;
-    }
-    std::ranges::sort(samples, {}, InOrder);
-    const auto again = std::ranges::unique(samples, {}, &Sample::time);
-    const size_t count = again.size();
-    samples.erase(again.begin(), again.end());
-    return count;
   }
 
   /// Series to the targets they are of.
@@ -122,15 +104,6 @@ class Finder {
       return false;
     }
     return true;
-  }
-
-  static Target TargetOf(const Labels& labels) {
-    std::string_view node = LabelOf(labels, "node_name");
-    for (const std::string_view other : {"node", "instance"})
-      if (node.empty()) node = LabelOf(labels, other);
-    return {.node = std::string(node.empty() ? "unknown" : node),
-            .job = std::string(LabelOf(labels, "job")),
-            .instance = std::string(LabelOf(labels, "instance"))};
   }
 
   Status CheckFound() const {
@@ -188,6 +161,29 @@ class Finder {
 };
 
 }  // namespace
+
+Target TargetOf(const Labels& labels) {
+  std::string_view node = LabelOf(labels, "node_name");
+  for (const std::string_view other : {"node", "instance"})
+    if (node.empty()) node = LabelOf(labels, other);
+  return {.node = std::string(node.empty() ? "unknown" : node),
+          .job = std::string(LabelOf(labels, "job")),
+          .instance = std::string(LabelOf(labels, "instance"))};
+}
+
+void OrderSamples(Recording& recording, Dropped& dropped, std::vector<std::string>& notes) {
+  if (const size_t shuffled = SortSamples(recording, dropped); shuffled > 0)
+    notes.push_back(fmt::format("sorted {} series that were not in order of time", shuffled));
+  std::map<Target, std::vector<Sample>> clocks;  // of an agent and those that took over from it
+  for (const Series& clock : recording.metrics[std::string(kSnapshotTime)])
+    std::ranges::copy(clock.samples, std::back_inserter(clocks[TargetOf(clock.labels)]));
+  recording.metrics.erase(std::string(kSnapshotTime));
+  for (auto& [target, clock] : clocks) std::ranges::sort(clock, {}, InOrder);
+  for (auto& [metric, all] : recording.metrics)
+    for (Series& series : all)
+      if (const auto clock = clocks.find(TargetOf(series.labels)); clock != clocks.end())
+        dropped.duplicates += Retime(series.samples, clock->second);
+}
 
 Result<Targets> FindTargets(Recording& recording, const ExtractOptions& options) {
   return Finder(recording, options).Run();

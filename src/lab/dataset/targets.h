@@ -17,6 +17,13 @@ struct Target {
   auto operator<=>(const Target&) const = default;
 };
 
+[[nodiscard]] Target TargetOf(const Labels& labels);
+
+/// Puts the samples of each series in order, each time once, at the times at which the agent took the figures instead
+/// of those at which they were scraped. A page that is scraped twice has the same figures at the same time. The series
+/// of those times are removed. Adds to `dropped` and `notes`.
+void OrderSamples(Recording& recording, Dropped& dropped, std::vector<std::string>& notes);
+
 struct Found {
   Meaning meaning;
   const Series* series;  // of the recording: sorted by time, each once
