@@ -1,0 +1,97 @@
+#include "lab/dataset/guests.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+#include "lab/dataset/extract_test_util.h"
+
+namespace kepler::lab::dataset {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+/// Of a machine on host h; every 5 s from `shift` seconds behind those of the guest.
+Series Vm(const std::string& name, const std::string& id, double watts, double shift = 0) {
+  Series series = Every5s({{"job", "hosts"},
+                           {"node_name", "h"},
+                           {"state", "running"},
+                           {"vm_id", id},
+                           {"vm_name", name},
+                           {"zone", "package"}},
+                          13, Line(70, watts));
+  for (Sample& sample : series.samples) sample.time += shift;
+  return series;
+}
+/// A guest of two busy CPUs that estimates 40 W for itself.
+Recording Guest() {
+  Recording guest = Steady();
+  guest.metrics[kEnergy][0].labels = Zone("a", "package", "model");
+  guest.metrics["kepler_node_cpus"] = {Every5s(Node("a"), 13, Line(2, 0))};
+  guest.metrics["kepler_node_memory_used_bytes"] = {Every5s(Node("a"), 13, Line(5000, -10))};
+  return guest;
+}
+Recording Host() {
+  Recording host;
+  host.metrics[std::string(kVmEnergy)] = {Vm("web", "1-2", 12, 2)};
+  return host;
+}
+Extraction Rows(Recording guest, Recording host, const std::vector<GuestVm>& vms = {}) {
+  auto joined = JoinHost(guest, std::move(host), vms);
+  EXPECT_TRUE(joined) << joined.error().message;
+  if (!joined) return {};
+  return Extract(std::move(guest), {.nodes = joined->nodes});
+}
+std::string JoinError(Recording guest, Recording host, const std::vector<GuestVm>& vms = {}) {
+  const auto joined = JoinHost(guest, std::move(host), vms);
+  return joined ? "no error" : joined.error().message;
+}
+
+TEST(JoinHost, OnlyGuestAndOnlyMachine_HostsWattsAtTheHostsTimes) {
+  const Extraction out = Rows(Guest(), Host());
+  EXPECT_THAT(out.columns, ElementsAre("bpf_cpu_time_ms", "cores", "memory_used_bytes", "package_power"));
+  EXPECT_THAT(out.nodes, ElementsAre("a"));
+  EXPECT_EQ(out.rows.front().end, 1012) << "between two scrapes of the guest";
+  ExpectAll(out, "package_power", 12);
+  ExpectAll(out, "bpf_cpu_time_ms", 2000);
+  ExpectAll(out, "cores", 2);
+  EXPECT_DOUBLE_EQ(ColumnOf(out, "memory_used_bytes").front(), 5000 - 120) << "a gauge may fall";
+}
+
+TEST(JoinHost, IdleShare_IsAColumnOfItsOwn) {
+  Recording host = Host();
+  host.metrics[std::string(kVmIdleEnergy)] = {Vm("web", "1-2", 3, 2)};
+  const Extraction out = Rows(Guest(), std::move(host));
+  ExpectAll(out, "package_power", 12);
+  ExpectAll(out, "package_idle_power", 3);
+}
+
+TEST(JoinHost, WhatIsMissingOrAmbiguous_IsAnError) {
+  EXPECT_THAT(JoinError(Guest(), {}),
+              HasSubstr("no energy of virtual machines: kepler_vm_cpu_joules_total is missing"));
+  EXPECT_THAT(JoinError({}, Host()), HasSubstr("no features of guests"));
+  EXPECT_THAT(JoinError(Guest(), Host(), {{.vm = "db"}}), HasSubstr("no virtual machine \"db\"; available: web"));
+  EXPECT_THAT(JoinError(Guest(), Host(), {{.node = "b", .vm = "web"}}), HasSubstr("no node \"b\""));
+  EXPECT_THAT(JoinError(Guest(), Host(), {{.vm = "web"}, {.vm = "1-2"}}), HasSubstr("has two virtual machines"));
+  Recording host = Host();
+  host.metrics[std::string(kVmEnergy)].push_back(Vm("web", "7", 1));
+  EXPECT_THAT(JoinError(Guest(), host, {{.vm = "web"}}), HasSubstr("set one of their ids: 1-2, 7"));
+  host.metrics[std::string(kVmEnergy)].push_back(Vm("db", "8", 1));
+  EXPECT_THAT(JoinError(Guest(), std::move(host)), HasSubstr("set --vm=NODE=VM; nodes: a; virtual machines: db, web"));
+}
+
+TEST(JoinHost, NotesSayWhatTheWattsAre) {
+  Recording guest = Guest();
+  const auto joined = JoinHost(guest, Host(), std::vector{ParseGuestVm("a=web")});
+  ASSERT_TRUE(joined);
+  EXPECT_THAT(joined->notes, Contains(HasSubstr("watts of a are the active share of virtual machine web")));
+  EXPECT_THAT(joined->notes, Contains(HasSubstr("there is no idle share")));
+}
+
+}  // namespace
+}  // namespace kepler::lab::dataset
