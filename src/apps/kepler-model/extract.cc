@@ -11,6 +11,7 @@
 
 #include "apps/kepler-model/commands.h"
 #include "json/document.h"
+#include "lab/dataset/guests.h"
 #include "lab/dataset/recording_json.h"
 #include "lab/files/files.h"
 #include "lab/judging/data.h"
@@ -30,6 +31,8 @@ struct Extracting {
   std::vector<std::string> node;
   std::vector<std::string> zones;
   std::string source;
+  std::string host;
+  std::vector<std::string> vm;
   bool allow_estimates = false;
   bool json = false;
 };
@@ -50,6 +53,12 @@ constexpr Key kExtractKeys[] = {
     Key("zones", "zones", "Energies to read: package, dram, platform; none: all", kAt<&Extracting::zones>),
     Key("source", "source", "Meter of legacy metrics: rapl-sysfs, acpi; empty: the best for each energy",
         kAt<&Extracting::source>),
+    Key("host", "host", "Recording of the hosts of the guests in --input, by query --vm; empty: --input has both",
+        kAt<&Extracting::host>, {.is_path = true}),
+    Key("vm", "vm",
+        "Guests, as NODE=VM: the watts of a node are those that its host attributes to the virtual machine. VM alone: "
+        "the node has the same name, or is the only one",
+        kAt<&Extracting::vm>),
     Key("allow-estimates", "allow-estimates", "Accept watts estimated by a model", kAt<&Extracting::allow_estimates>),
     Key("json", "json", "Print the summary as JSON", kAt<&Extracting::json>),
 };
@@ -60,11 +69,16 @@ constexpr std::string_view kAboutExtract = R"(Converts a recording of query to a
 A row is the interval between two energy readings: activity of the node per second, and watts. Intervals with a decreasing or
 missing counter, and too long intervals, are ignored and counted. Watts of a model are refused.
 
+With --host or --vm a row has the features that the guest sees, and the watts that its host attributes to the virtual machine.
+
 Examples:
   kepler-model extract --input=raw.json --output=table.csv
-  kepler-model extract --input=raw.json --output=table.csv --zones=package,dram --node=worker-1,worker-2 --json)";
+  kepler-model extract --input=raw.json --output=table.csv --zones=package,dram --node=worker-1,worker-2 --json
+  kepler-model extract --input=guest.json --host=host.json --vm=web-1 --output=table.csv)";
 
 void CheckExtracting(settings::Draft& draft, const Extracting& config) {
+  if ((!config.host.empty() || !config.vm.empty()) && config.metrics == dataset::MetricNames::kLegacy)
+    draft.Reject("metrics", "legacy metrics have no energy of virtual machines; record this agent's");
   if (config.json && config.output == "-")
     draft.Reject("json", "cannot be combined with --output=-, because both use standard output");
 }
@@ -89,18 +103,37 @@ std::string SummaryLine(const dataset::Extraction& out) {
       dropped.duplicates, dropped.not_finite);
 }
 
+/// Puts the watts of the virtual machines into the recording of the guests.
+Result<dataset::Joined> JoinGuests(const Extracting& config, dataset::Recording& guests) {
+  dataset::Recording host;
+  if (!config.host.empty()) {
+    KEPLER_TRY(const std::string text, files::ReadBounded(config.host, files::kMaxDataBytes));
+    KEPLER_TRY(host, files::InFile(config.host, dataset::ReadRecordingJson(text)));
+  }
+  std::vector<dataset::GuestVm> vms;
+  for (const std::string& item : judging::SplitItems(config.vm)) vms.push_back(dataset::ParseGuestVm(item));
+  return files::InFile(config.host.empty() ? config.input : config.host,
+                       dataset::JoinHost(guests, std::move(host), vms));
+}
+
 Status ExtractTable(const Extracting& config) {
   KEPLER_CHECK_OK(files::CheckWritable(config.output));
   KEPLER_CHECK_OK(files::CheckDistinct(std::array{config.input, config.output}));
   KEPLER_TRY(const std::string text, files::ReadBounded(config.input, files::kMaxDataBytes));
   KEPLER_TRY(auto recording, files::InFile(config.input, dataset::ReadRecordingJson(text)));
-  const auto out = dataset::ExtractRows(std::move(recording), {.names = config.metrics,
-                                                               .max_gap = config.max_gap,
-                                                               .allow_estimates = config.allow_estimates,
-                                                               .nodes = judging::SplitItems(config.node),
-                                                               .zones = judging::SplitItems(config.zones),
-                                                               .source = config.source});
+  dataset::Joined joined;
+  if (!config.host.empty() || !config.vm.empty()) {
+    KEPLER_TRY(joined, JoinGuests(config, recording));
+  }
+  std::vector<std::string> nodes = judging::SplitItems(config.node);
+  auto out = dataset::ExtractRows(std::move(recording), {.names = config.metrics,
+                                                         .max_gap = config.max_gap,
+                                                         .allow_estimates = config.allow_estimates,
+                                                         .nodes = nodes.empty() ? joined.nodes : std::move(nodes),
+                                                         .zones = judging::SplitItems(config.zones),
+                                                         .source = config.source});
   if (!out) return files::InFile(config.input, out.error());
+  out->notes.insert(out->notes.begin(), joined.notes.begin(), joined.notes.end());
   KEPLER_CHECK_OK(files::WriteFile(config.output, dataset::WriteTable(*out)));
   if (config.json) return PrintResult(SummaryJson(*out));
   for (const std::string& note : out->notes) Note(note);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -69,6 +70,53 @@ TEST(JoinHost, IdleShare_IsAColumnOfItsOwn) {
   const Extraction out = Rows(Guest(), std::move(host));
   ExpectAll(out, "package_power", 12);
   ExpectAll(out, "package_idle_power", 3);
+}
+
+TEST(JoinHost, TimesOfTheHostsReadings_CountNotThoseOfItsScrapes) {
+  Recording host = Host();
+  host.metrics[std::string(kSnapshotTime)] = {Every5s({{"job", "hosts"}, {"node_name", "h"}}, 13, Line(1001, 1))};
+  for (Sample& sample : host.metrics[std::string(kSnapshotTime)][0].samples) sample.time += 2;
+  EXPECT_EQ(Rows(Guest(), std::move(host)).rows.front().end, 1011);
+}
+
+TEST(JoinHost, OneRecordingOfBoth_NamesOrPairsSayWhichIsWhich) {
+  Recording both = Guest();
+  both.metrics[kCpu].push_back(Every5s(Node("h"), 13, Line(0, 4)));
+  both.metrics[kEnergy].push_back(Every5s(Zone("h", "package"), 13, Line(0, 90)));
+  both.metrics[std::string(kVmEnergy)] = {Vm("a", "1", 12), Vm("other", "2", 5)};
+  const Extraction named = Rows(both, {});
+  EXPECT_THAT(named.nodes, ElementsAre("a"));
+  ExpectAll(named, "package_power", 12);
+  ExpectAll(Rows(both, {}, {{.node = "a", .vm = "2"}}), "package_power", 5);
+}
+
+TEST(JoinHost, MovedToAnotherHost_BothCount) {
+  Recording host = Host();
+  auto& machines = host.metrics[std::string(kVmEnergy)];
+  machines.push_back(Vm("web", "1-2", 20, 2));
+  machines[1].labels[1].second = "h2";
+  machines[0].samples.resize(6);
+  machines[1].samples.erase(machines[1].samples.begin(), machines[1].samples.begin() + 6);
+  const auto watts = ColumnOf(Rows(Guest(), std::move(host)), "package_power");
+  EXPECT_NEAR(watts.front(), 12, 1e-6);
+  EXPECT_NEAR(watts.back(), 20, 1e-6);
+}
+
+TEST(JoinHost, EstimateOfTheHost_StaysOne) {
+  Recording host = Host();
+  host.metrics[std::string(kEnergySource)] = {
+      Every5s({{"node_name", "h"}, {"path", "model"}, {"source", "model"}, {"zone", "package"}}, 13, Line(1, 0))};
+  Recording guest = Guest();
+  ASSERT_TRUE(JoinHost(guest, std::move(host), {}));
+  EXPECT_THAT(ErrorOf(std::move(guest)), HasSubstr("all energy is estimated by a model"));
+}
+
+TEST(JoinHost, EndedMachines_AreNone) {
+  Recording host = Host();
+  Series ended = Vm("web", "0-9", 0);
+  std::ranges::find(ended.labels, "state", &Labels::value_type::first)->second = "terminated";
+  host.metrics[std::string(kVmEnergy)].push_back(ended);
+  ExpectAll(Rows(Guest(), std::move(host)), "package_power", 12);
 }
 
 TEST(JoinHost, WhatIsMissingOrAmbiguous_IsAnError) {
