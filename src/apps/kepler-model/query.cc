@@ -15,6 +15,7 @@
 #include "lab/dataset/metrics.h"
 #include "lab/dataset/recording_json.h"
 #include "lab/files/files.h"
+#include "lab/judging/data.h"
 #include "lab/recorder/retrying_server.h"
 
 namespace kepler::lab::tool {
@@ -30,6 +31,7 @@ struct Querying {
   Duration last{};
   Duration step = std::chrono::seconds(5);
   std::string node;
+  std::vector<std::string> vm;
   std::vector<std::string> match;
   dataset::MetricNames metrics = dataset::MetricNames::kAuto;
   std::string bearer_token_file;
@@ -56,6 +58,10 @@ constexpr Key kQueryKeys[] = {
     Key("step", "step", "Time between two points, at most the scrape interval", kAt<&Querying::step>,
         {.min = kMillisecond, .max = 3600 * kSecond}),
     Key("node", "node", "Node to record: its node_name, with legacy metrics its instance", kAt<&Querying::node>),
+    Key("vm", "vm",
+        "Names or ids of virtual machines: records their energy, as the agents of their hosts attribute it, and with "
+        "--node the features of that guest; without --node nothing else",
+        kAt<&Querying::vm>),
     Key("match", "match", R"(Label matcher of the series to record: 'cluster="a"', 'job=~"kepler.*"')",
         kAt<&Querying::match>),
     Key("metrics", "metrics",
@@ -86,7 +92,8 @@ constexpr std::string_view kAboutQuery = R"(Records features and energies of nod
 Examples:
   kepler-model query --server=http://prometheus:9090 --last=1h --output=raw.json
   kepler-model query --server=https://prometheus/prefix --start=2026-11-23T18:00:00Z --end=2026-11-23T20:00:00Z \
-      --node=worker-1 --bearer-token-file=token --ca-file=ca.pem --output=raw.json --json)";
+      --node=worker-1 --bearer-token-file=token --ca-file=ca.pem --output=raw.json --json
+  kepler-model query --server=http://prometheus:9090 --last=1h --vm=web-1 --output=host.json)";
 
 double Now() { return std::chrono::duration<double>(SystemClock().Wall().time_since_epoch()).count(); }
 double InSeconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
@@ -130,6 +137,8 @@ void CheckQuerying(settings::Draft& draft, const Querying& config) {
     draft.Reject("start", has_last ? "and last are both set; set one of them" : "or last must be set");
   else if (const auto range = RangeOf(config); !range)
     draft.Reject(has_last ? "last" : "start", range.error().message);
+  if (!config.vm.empty() && config.metrics == dataset::MetricNames::kLegacy)
+    draft.Reject("metrics", "legacy metrics have no energy of virtual machines");
   if (config.json && config.output == "-")
     draft.Reject("json", "cannot be combined with --output=-, because both use standard output");
 }
@@ -178,6 +187,7 @@ Result<recorder::Queried> Record(const Querying& config, const recorder::TimeRan
                          {.range = range,
                           .step = InSeconds(config.step),
                           .node = config.node,
+                          .vms = judging::SplitItems(config.vm),
                           .match = config.match,
                           .names = config.metrics,
                           .max_bytes = files::kMaxDataBytes},

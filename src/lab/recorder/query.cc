@@ -1,6 +1,7 @@
 #include "lab/recorder/query.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
@@ -8,6 +9,7 @@
 #include <utility>
 
 #include "json/document.h"
+#include "lab/dataset/guests.h"
 #include "lab/dataset/recording_json.h"
 
 namespace kepler::lab::recorder {
@@ -52,9 +54,9 @@ class Asking {
     }
     out_.retried = server_.retried;
     if (out_.samples > 0) return std::move(out_);
-    const bool is_of_all = question_.node.empty() && question_.match.empty();
+    const bool is_of_all = question_.node.empty() && question_.match.empty() && question_.vms.empty();
     return Fail(ErrorKind::kInvalid, fmt::format("{}: no samples at that time{}", server_.peer.Url(),
-                                                 is_of_all ? "" : " of that node and those labels"));
+                                                 is_of_all ? "" : " of that node, those virtual machines and labels"));
   }
 
  private:
@@ -76,23 +78,57 @@ class Asking {
   Status FindMetrics() {
     KEPLER_TRY(const auto there, NamesThere());
     out_.names = question_.names;
+    if (!question_.vms.empty()) out_.names = dataset::MetricNames::kKepler;
     if (out_.names == dataset::MetricNames::kAuto)
       out_.names = dataset::Detect([&](std::string_view metric) { return there.contains(std::string(metric)); });
+    if (!question_.vms.empty() && !there.contains(std::string(dataset::kVmEnergy)))
+      return Fail(ErrorKind::kInvalid, fmt::format("{} has no {} in that time; check that it scrapes the agent of the "
+                                                   "host, and that the agent exports the level vm",
+                                                   server_.peer.Url(), dataset::kVmEnergy));
     for (const std::string& name : there)
-      if (dataset::IsWanted(out_.names, name)) metrics_.push_back(name);
+      if (IsWanted(name)) metrics_.push_back(name);
     if (!metrics_.empty()) return {};
     return Fail(ErrorKind::kInvalid, fmt::format("{} has no {}metrics of Kepler in that time; check that it scrapes "
                                                  "the agent",
                                                  server_.peer.Url(), OfWhom(out_.names)));
   }
 
-  [[nodiscard]] std::string SelectorOf(const std::string& metric) const {
+  [[nodiscard]] bool IsWanted(std::string_view metric) const {
+    if (question_.vms.empty()) return dataset::IsWanted(out_.names, metric);
+    if (IsOfVms(metric) || IsOfHosts(metric)) return true;
+    return !question_.node.empty() && dataset::IsWanted(out_.names, metric) &&
+           std::ranges::find(dataset::EnergyMetrics(), metric) == dataset::EnergyMetrics().end();
+  }
+  static bool IsOfVms(std::string_view metric) {
+    return metric == dataset::kVmEnergy || metric == dataset::kVmIdleEnergy;
+  }
+  /// What says when, and by what, the energy of a virtual machine was measured.
+  static bool IsOfHosts(std::string_view metric) {
+    return metric == dataset::kSnapshotTime || metric == dataset::kEnergySource;
+  }
+
+  [[nodiscard]] std::string Selector(std::string_view metric, std::string_view label, std::string_view value) const {
     std::string matchers;
-    if (!question_.node.empty())
-      matchers = fmt::format("{}={}", out_.names == dataset::MetricNames::kLegacy ? "instance" : "node_name",
-                             json::Quote(question_.node));
+    if (!value.empty()) matchers = fmt::format("{}={}", label, json::Quote(value));
     for (const std::string& match : question_.match) matchers += (matchers.empty() ? "" : ",") + match;
     return fmt::format("{}{{{}}}", metric, matchers);
+  }
+
+  [[nodiscard]] std::string SelectorOfVms(std::string_view metric) const {
+    std::vector<std::string> selectors;
+    for (const std::string& vm : question_.vms)
+      for (const std::string_view label : {"vm_name", "vm_id"}) selectors.push_back(Selector(metric, label, vm));
+    return fmt::format("{}", fmt::join(selectors, " or "));
+  }
+
+  [[nodiscard]] std::string SelectorOf(std::string_view metric) const {
+    if (!question_.vms.empty() && IsOfVms(metric)) return SelectorOfVms(metric);
+    const bool is_legacy = out_.names == dataset::MetricNames::kLegacy;
+    const std::string of_node = Selector(metric, is_legacy ? "instance" : "node_name", question_.node);
+    if (question_.vms.empty() || !IsOfHosts(metric)) return of_node;
+    const std::string of_hosts =
+        fmt::format("{} and on (node_name) ({})", Selector(metric, "", ""), SelectorOfVms(dataset::kVmEnergy));
+    return question_.node.empty() ? of_hosts : fmt::format("{} or ({})", of_node, of_hosts);
   }
 
   /// What extract would refuse is not worth waiting for: neither what there is nor, where it is far more, what there

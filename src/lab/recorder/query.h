@@ -32,8 +32,11 @@ struct TimeRange {
 
 struct Question {
   TimeRange range{};
-  double step = 5;                   // seconds between two points
-  std::string node{};                // empty: all
+  double step = 5;     // seconds between two points
+  std::string node{};  // empty: all
+  /// Names or ids of virtual machines whose energy, by the agents of their hosts, is recorded instead of that of nodes.
+  /// Without `node`, nothing else is recorded.
+  std::vector<std::string> vms{};
   std::vector<std::string> match{};  // matchers of labels, as the server takes them: 'job=~"kepler.*"'
   dataset::MetricNames names = dataset::MetricNames::kAuto;
   size_t max_bytes = size_t{1} << 30;  // of the recording as JSON, about

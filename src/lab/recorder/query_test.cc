@@ -18,6 +18,7 @@ using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 struct Reply {
@@ -92,6 +93,26 @@ TEST(Query, AsksForTheMetricsThatMatter_OfThatNodeAndLabels) {
       ElementsAre("/prom/api/v1/query_range?query=kepler_node_cpu_joules_total%7Bnode_name%3D%22wo%5C%22rker%22%"
                   "2Cjob%3D~%22k.%2A%22%7D&start=1000.000&end=1060.000&step=5.000",
                   HasSubstr("query=kepler_node_cpu_seconds_total%7B")));
+}
+
+TEST(Query, VirtualMachine_OnlyItsEnergyAndTheTimesOfItsHost) {
+  Prometheus server(R"("kepler_vm_cpu_joules_total","kepler_vm_cpu_watts","kepler_snapshot_timestamp_seconds",)"
+                    R"("kepler_node_cpu_joules_total","kepler_node_cpu_seconds_total")",
+                    [](const std::string&) { return Series(R"([1000,"1"])"); });
+  Question question = kMinute;
+  question.vms = {"web"};
+  ASSERT_TRUE(server.Ask(question));
+  const std::string energy =
+      "kepler_vm_cpu_joules_total%7Bvm_name%3D%22web%22%7D%20or%20kepler_vm_cpu_joules_total%7Bvm_id%3D%22web%22%7D";
+  const std::string times = "kepler_snapshot_timestamp_seconds%7B%7D%20and%20on%20%28node_name%29%20%28" + energy;
+  EXPECT_THAT(server.ranges(), ElementsAre(HasSubstr("query=" + times), HasSubstr("query=" + energy)));
+  question.node = "guest";
+  ASSERT_TRUE(server.Ask(question));
+  EXPECT_THAT(server.ranges(), Contains(HasSubstr("query=kepler_node_cpu_seconds_total%7Bnode_name%3D%22guest%22%7D")));
+  EXPECT_THAT(server.ranges(), Not(Contains(HasSubstr("kepler_node_cpu_joules_total"))))
+      << "what the guest estimates is no label";
+  Prometheus none(kKnown, [](const std::string&) { return Series(R"([1000,"1"])"); });
+  EXPECT_THAT(ComplaintOf(none.Ask(question)), HasSubstr("has no kepler_vm_cpu_joules_total in that time"));
 }
 
 TEST(Query, LegacyMetrics_HaveTheNodeInAnotherLabel) {
