@@ -80,7 +80,7 @@ class Workloads(unittest.TestCase):
     def test_limits_cut_series_and_lose_no_joule(self):
         agent = self.start_agent(config="exporter: {prometheus: {limits: "
                                         "{maxProcesses: 2, kernelThreads: one, maxLabelLength: 16}}}\n")
-        # So many threads that no other process of a busy machine gets as much time.
+        # Enough threads that no other process of a busy machine gets as much time.
         burners = [subprocess.Popen([tasks_program(), "burn", "600000", "32"]) for _ in range(2)]
         for burner in burners:
             self.addCleanup(end, burner)
