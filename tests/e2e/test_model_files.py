@@ -129,6 +129,24 @@ class RoundTrip(FilesTest):
         self.assertTrue(card.startswith("# other\n\nImported by this name."), card[:200])
         self.assertIn("# model\n\nA power model of a node", card)
 
+    def test_xgboost_comes_back_from_its_own_format(self):
+        self.train(NX12, "model", "--features=CounterOnly", "--trainer=xgboost", "--target=package_power,dram_power")
+        model, booster = f"--model={self.path('model')}", self.path("booster.json")
+        export = ("export", model, "--format=xgboost", f"--output={booster}")
+        ended = run(*export)
+        self.assertEqual(ended.returncode, 1)
+        self.assertIn("choose one of its components with --component: package, dram", ended.stderr)
+        said = json.loads(self.succeed(*export, "--component=dram", "--json"))
+        self.assertEqual((said["component"], said["sha256"]), ("dram", hashlib.sha256(self.read("booster.json")).hexdigest()))
+        self.assertEqual(json.loads(self.read("booster.json"))["version"], [2, 1, 0])
+        self.take(booster, "--component=dram")
+        ours, theirs = (json.loads(self.read(f"{name}/model.json"))["components"][-1]["predictor"] for name in ("model", "got"))
+        self.assertEqual(ours, theirs)
+        self.assertEqual(run("export", model, "--component=dram", f"--output={booster}").returncode, 2)
+        self.train(NX12, "linear", "--features=CounterOnly", "--trainer=linear")
+        ended = run("export", f"--model={self.path('linear')}", "--format=xgboost", f"--output={booster}")
+        self.assertIn("supports only trees and blends of trees", ended.stderr)
+
     def test_what_cannot_be_exported(self):
         for name, says in (("none", "none/model.json: No such file"), ("model/model.json", "not a directory"),
                            ("bare", "bare/card.md: No such file"), ("bad", "bad/model.json: ")):
