@@ -102,6 +102,13 @@ TEST_F(Commands, Help_ListsThemAll) {
   }
 }
 
+TEST_F(Commands, TrainHelp_ListsTrainersParametersAndGroups) {
+  EXPECT_THAT(RunTool({"train", "--help"}).err,
+              AllOf(HasSubstr("\n  svr                         C=1, epsilon=0.2, gamma=0\n"),
+                    HasSubstr("; also GradientBoostingRegressorTrainer\n"),
+                    HasSubstr("\n  CounterOnly                 cache_miss, cpu_cycles, cpu_instructions\n")));
+}
+
 TEST_F(Commands, Program_RefusesOtherCommandLines) {
   ExpectWrongUsage(RunTool({}), "a command is missing");
   ExpectWrongUsage(RunTool({"trai"}), "did you mean train?");

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <string_view>
 
@@ -6,6 +7,7 @@
 #include "base/text.h"
 #include "lab/judging/data.h"
 #include "lab/training/trainer.h"
+#include "model/features.h"
 
 namespace kepler::lab::tool {
 namespace {
@@ -88,6 +90,12 @@ std::string AboutTraining() {
   for (const training::Trainer& trainer : training::Trainers())
     about += fmt::format("  {:27} {}{}\n", trainer.name, trainer.description,
                          trainer.upstream_name.empty() ? "" : fmt::format("; also {}", trainer.upstream_name));
+  about += "\nHyper-parameters for --set, with defaults:\n";
+  for (const training::Trainer& trainer : training::Trainers())
+    about += fmt::format("  {:27} {}\n", trainer.name, training::ParametersOf(trainer));
+  about += "\nFeature groups; of several with one name the first that has all its columns in the table:\n";
+  for (const model::FeatureGroup& group : model::FeatureGroups())
+    about += fmt::format("  {:27} {}\n", group.name, fmt::join(group.features, ", "));
   about.pop_back();
   return about;
 }

@@ -42,11 +42,11 @@ constexpr double kLinearShare = 0.3;
 constexpr std::string_view kTrees = "trees";
 constexpr std::string_view kBins = "bins";  // of a histogram; 0: every value is tried
 
-Method Boosting(double depth, double lambda, double bins) {
+Method Boosting(double depth, double lambda, double bins, double min_child_weight = 1) {
   return {.knobs = {Whole(kTrees, "", 100, 1, 10'000), Whole("depth", "max_depth", depth, 1, 16),
                     Number("rate", "eta", 0.1, 1e-6, 1), Number("lambda", "lambda", lambda, 0, 1e9),
                     Number("alpha", "alpha", 0, 0, 1e9), Number("gamma", "gamma", 0, 0, 1e9),
-                    Number("min_child_weight", "min_child_weight", 1, 0, 1e9),
+                    Number("min_child_weight", "min_child_weight", min_child_weight, 0, 1e9),
                     Number("subsample", "subsample", 1, 0.01, 1), Number("columns", "colsample_bytree", 1, 0.01, 1),
                     Whole(kBins, "max_bin", bins, 0, 65'536)}};
 }
@@ -178,10 +178,9 @@ Result<model::Predictor> FitLinearBoosting(const Samples& samples, const Trainer
     const double explained = kLinearShare * model::Predict(linear, rest.features.row(row));
     rest.labels[row] = (rest.labels[row] - explained) / (1 - kLinearShare);
   }
-  TrainerOptions with_defaults = options;
-  with_defaults.parameters.try_emplace("depth", 4);
-  with_defaults.parameters.try_emplace("min_child_weight", 5);
-  KEPLER_TRY(auto trees, FitMonotoneBoosting(rest, with_defaults));
+  Method method = Boosting(4, 0, 0, 5);
+  method.monotone = true;
+  KEPLER_TRY(auto trees, Fit(rest, options, method));
   model::Blend blend{.weights = {kLinearShare, 1 - kLinearShare}, .parts = {}};
   blend.parts.push_back(std::move(linear));
   blend.parts.push_back(std::move(trees));

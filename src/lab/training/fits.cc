@@ -15,10 +15,10 @@ namespace kepler::lab::training {
 namespace {
 
 std::string NamesOf(std::span<const Parameter> known) {
-  if (known.empty()) return "it has none";
-  std::vector<std::string_view> names;
-  for (const Parameter& parameter : known) names.push_back(parameter.name);
-  return fmt::format("it has {}", fmt::join(names, ", "));
+  if (known.empty()) return "none";
+  std::vector<std::string> names;
+  for (const Parameter& parameter : known) names.push_back(fmt::format("{}={:g}", parameter.name, parameter.fallback));
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 }  // namespace
@@ -29,7 +29,8 @@ Result<std::vector<double>> ReadParameters(const TrainerOptions& options, std::s
   for (const auto& [name, value] : options.parameters) {
     const auto found = std::ranges::find(known, std::string_view(name), &Parameter::name);
     if (found == known.end())
-      return Fail(ErrorKind::kInvalid, fmt::format("unknown parameter '{}': {}", name, NamesOf(known)));
+      return Fail(ErrorKind::kInvalid,
+                  fmt::format("unknown parameter '{}'{}{}", name, kKnownParameters, NamesOf(known)));
     const bool inside = value >= found->min && value <= found->max;  // false for NaN
     if (!inside || (found->whole && value != std::floor(value)))
       return Fail(ErrorKind::kInvalid, fmt::format("parameter '{}' is {}; it must be a {} from {} to {}", name, value,

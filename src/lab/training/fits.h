@@ -70,6 +70,9 @@ struct Parameter {
   bool whole = false;
 };
 
+/// In the error about an unknown name, before the known ones with their defaults.
+inline constexpr std::string_view kKnownParameters = "; known, with defaults: ";
+
 /// One value for each of `known`, in their order. An unknown name or a value out of bounds is kInvalid.
 [[nodiscard]] Result<std::vector<double>> ReadParameters(const TrainerOptions& options,
                                                          std::span<const Parameter> known);

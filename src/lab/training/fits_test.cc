@@ -222,8 +222,8 @@ TEST(Parameters, OutOfBounds_AreRefusedWithTheirBounds) {
   EXPECT_THAT(refusal(FitNeighbors, "k", 0), HasSubstr("whole number from 1"));
   EXPECT_THAT(refusal(FitNeighbors, "k", 2.5), HasSubstr("whole number"));
   EXPECT_THAT(refusal(FitSupportVectors, "C", std::nan("")), HasSubstr("'C'"));
-  EXPECT_THAT(refusal(FitSupportVectors, "c", 1), HasSubstr("it has C, epsilon, gamma"));
-  EXPECT_THAT(refusal(FitLinear, "alpha", 1), HasSubstr("it has none"));
+  EXPECT_THAT(refusal(FitSupportVectors, "c", 1), HasSubstr("known, with defaults: C=1, epsilon=0.2, gamma=0"));
+  EXPECT_THAT(refusal(FitLinear, "alpha", 1), HasSubstr("known, with defaults: none"));
 }
 
 }  // namespace

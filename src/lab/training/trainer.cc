@@ -78,4 +78,15 @@ const Trainer* FindTrainer(std::string_view name) {
   return found == std::end(kTrainers) ? nullptr : found;
 }
 
+std::string ParametersOf(const Trainer& trainer) {
+  // Only the fit knows them, and names them when it refuses another one.
+  Samples few;
+  few.labels = {1, 2, 3, 4, 5};
+  few.features = {.columns = 1, .values = few.labels};
+  const auto refused = trainer.fit(few, {.parameters = {{"", 0}}});
+  const std::string_view why = refused ? std::string_view() : refused.error().message;
+  const size_t found = why.find(kKnownParameters);
+  return std::string(found == std::string_view::npos ? "none" : why.substr(found + kKnownParameters.size()));
+}
+
 }  // namespace kepler::lab::training

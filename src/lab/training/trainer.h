@@ -32,4 +32,7 @@ struct Trainer {
 /// By either name, or nullptr.
 [[nodiscard]] const Trainer* FindTrainer(std::string_view name);
 
+/// Its hyper-parameters and their defaults: "C=1, epsilon=0.2, gamma=0"; "none".
+[[nodiscard]] std::string ParametersOf(const Trainer& trainer);
+
 }  // namespace kepler::lab::training

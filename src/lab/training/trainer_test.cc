@@ -8,6 +8,7 @@
 #include <limits>
 #include <ostream>
 #include <random>
+#include <sstream>
 #include <string>
 
 #include "lab/training/validation.h"
@@ -155,6 +156,30 @@ TEST_P(EveryTrainer, SamplesThatCannotBe_AreRefused) {
 
 TEST_P(EveryTrainer, UnknownParameter_IsRefusedByName) {
   EXPECT_THAT(Refusal(Node(20), {.parameters = {{"depht", 3}}}), HasSubstr("depht"));
+}
+
+TEST_P(EveryTrainer, ListedParameters_AreAcceptedWithTheirDefaults) {
+  const std::string listed = ParametersOf(GetParam());
+  if (listed == "none") {
+    EXPECT_THAT(Refusal(Node(20), {.parameters = {{"x", 0}}}), HasSubstr("defaults: none"));
+    return;
+  }
+  TrainerOptions options;
+  std::istringstream items(listed);
+  for (std::string item; std::getline(items >> std::ws, item, ',');)
+    options.parameters[item.substr(0, item.find('='))] = std::stod(item.substr(item.find('=') + 1));
+  EXPECT_FALSE(options.parameters.empty());
+  const auto with = GetParam().fit(Node(60), options), without = GetParam().fit(Node(60), {});
+  ASSERT_TRUE(with) << listed << ": " << with.error().message;
+  EXPECT_EQ(*with, *without);
+}
+
+TEST(Trainers, NamesOfUpstreamAreKnown) {
+  for (const std::string_view name :
+       {"PolynomialRegressionTrainer", "GradientBoostingRegressorTrainer", "KNeighborsRegressorTrainer",
+        "LinearRegressionTrainer", "SVRRegressorTrainer", "XgboostFitTrainer", "SGDRegressorTrainer",
+        "LogarithmicRegressionTrainer", "LogisticRegressionTrainer", "ExponentialRegressionTrainer"})
+    EXPECT_NE(FindTrainer(name), nullptr) << name;
 }
 
 TEST(Trainers, EachIsFoundByBothNames) {
