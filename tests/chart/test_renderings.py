@@ -47,6 +47,19 @@ class OtherValues(unittest.TestCase):
                          {"configFile": "/etc/kepler-web/web-config.yaml", "listenAddresses": [":28282"]})
         self.assertIn("/etc/kepler-web", {mount["mountPath"] for mount in rendering.agent["volumeMounts"]})
 
+    def test_models_are_mounted_read_only_and_named_in_the_configuration(self):
+        rendering = self.renderings["exact-all-knobs"]
+        self.assertEqual(rendering.config["model"]["sources"], ["/etc/kepler-models/config-map", "/etc/kepler-models/volume",
+                                                                "https://models.example/epyc.json"])
+        mounts = {mount["name"]: mount for mount in rendering.agent["volumeMounts"]}
+        volumes = {volume["name"]: volume for volume in rendering.pod["volumes"]}
+        self.assertEqual(volumes["models"]["configMap"], {"name": "epyc-models"})
+        self.assertEqual(volumes["model-volume"]["persistentVolumeClaim"], {"claimName": "models", "readOnly": True})
+        for name, path in (("models", "config-map"), ("model-volume", "volume")):
+            self.assertEqual((mounts[name]["mountPath"], mounts[name]["readOnly"]), (f"/etc/kepler-models/{path}", True))
+        self.assertNotIn("model", self.renderings["exact"].config)
+        self.assertNotIn("models", {volume["name"] for volume in self.renderings["exact"].pod["volumes"]})
+
     def test_names_that_look_like_numbers_are_names(self):
         selector = self.renderings["release-1234"].one("DaemonSet")["spec"]["selector"]["matchLabels"]
         self.assertEqual(selector["app.kubernetes.io/instance"], "1234")

@@ -125,6 +125,14 @@ securityContext:
 {{- if and $web.configFile (not .Values.web.tls) (not .Values.web.authenticated) -}}
 {{- fail (printf "%s: set web.tls, web.authenticated or both as the file requires: probes and monitors depend on it" (ternary "web.secretName" "config.web.configFile" (not (empty .Values.web.secretName)))) -}}
 {{- end -}}
+{{- $models := default dict .Values.models -}}
+{{- $places := list -}}
+{{- if $models.configMap -}}{{- $places = append $places "/etc/kepler-models/config-map" -}}{{- end -}}
+{{- if $models.persistentVolumeClaim -}}{{- $places = append $places "/etc/kepler-models/volume" -}}{{- end -}}
+{{- with concat $places (default list $models.urls) -}}
+{{- $model := default dict $config.model -}}
+{{- $_ := set $config "model" (set $model "sources" (concat . (default list $model.sources))) -}}
+{{- end -}}
 {{- toYaml $config -}}
 {{- end -}}
 
