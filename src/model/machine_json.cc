@@ -78,6 +78,13 @@ Result<CpuId> ReadCpuId(const json::Cursor& object) {
   return id;
 }
 
+Result<MachineSpec> ReadMachine(const json::Cursor& object) {
+  KEPLER_TRY(const auto attributes, object.Find("attrs"));
+  if (!attributes) return ReadAttributes(object);
+  KEPLER_TRY(const NodeType type, ReadNodeType(object));
+  return type.machine;
+}
+
 }  // namespace
 
 Status ReadIdentity(const json::Cursor& object, MachineSpec& machine) {
@@ -104,11 +111,24 @@ std::string IdentityJson(const MachineSpec& machine) {
 
 Result<MachineSpec> ReadMachineJson(std::string_view text) {
   KEPLER_TRY(const json::Value document, json::Parse(text, kMaxMachineValues));
+  return ReadMachine(json::Cursor(document));
+}
+
+Result<MachinesByName> ReadMachinesJson(std::string_view text) {
+  KEPLER_TRY(const json::Value document, json::Parse(text, kMaxMachineValues));
   const json::Cursor root(document);
-  KEPLER_TRY(const auto attributes, root.Find("attrs"));
-  if (!attributes) return ReadAttributes(root);
-  KEPLER_TRY(const NodeType type, ReadNodeType(root));
-  return type.machine;
+  KEPLER_TRY(const auto* const members, root.Members());
+  MachinesByName machines;
+  for (const auto& [name, value] : *members) {
+    if (name == "attrs" || name == "cpuid" || !root.At(value).Members()) break;
+    KEPLER_TRY(MachineSpec machine, ReadMachine(root.At(value)));
+    if (!machines.emplace(name, std::move(machine)).second)
+      return root.Refuse(
+          fmt::format("the machine \"{}\" appears twice", EscapeControls(std::string_view(name).substr(0, 40))));
+  }
+  if (!machines.empty() && machines.size() == members->size()) return machines;
+  KEPLER_TRY(machines[""], ReadMachine(root));
+  return machines;
 }
 
 Result<std::optional<MachineSpec>> ReadMachineSpec(const json::Cursor& file) {

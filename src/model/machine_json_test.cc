@@ -58,6 +58,23 @@ TEST(MachineJson, WhatIsWrong_IsSaid) {
   EXPECT_THAT(WhyNoMachine("[]"), ::testing::Not("read"));
 }
 
+TEST(MachinesJson, OneOrSeveralByName) {
+  EXPECT_EQ(*ReadMachinesJson(WriteMachineJson(kEpyc)), (MachinesByName{{"", kEpyc}}));
+  EXPECT_EQ(*ReadMachinesJson("{}"), (MachinesByName{{"", {}}}));
+  EXPECT_EQ(*ReadMachinesJson(R"({"attrs":{"cores":4},"members":[]})"), (MachinesByName{{"", {.cores = 4}}}));
+  EXPECT_EQ(*ReadMachinesJson(R"({"a":{"cores":4},"b":{"attrs":{"cores":8}}})"),
+            (MachinesByName{{"a", {.cores = 4}}, {"b", {.cores = 8}}}));
+}
+
+TEST(MachinesJson, WhatIsWrong_IsSaid) {
+  const auto why = [](std::string_view text) { return ReadMachinesJson(text).error().message; };
+  EXPECT_THAT(why(R"({"a":{"core":4}})"), HasSubstr("a: unknown key \"core\"; did you mean cores?"));
+  EXPECT_THAT(why(R"({"a":{"cores":4},"cores":4})"), HasSubstr("unknown key \"a\""));
+  EXPECT_THAT(why(R"({"a":{"cores":4},"a":{"cores":4}})"), HasSubstr("\"a\" appears twice"));
+  EXPECT_THAT(why(R"({"a":{"cores":4})"), ::testing::Not(IsEmpty()));
+  EXPECT_THAT(why("[]"), ::testing::Not(IsEmpty()));
+}
+
 TEST(MachineJson, TruncatedAnywhere_IsMalformed) {
   const std::string text = WriteMachineJson(kEpyc);
   for (size_t size = 0; size < text.size(); ++size) {

@@ -8,7 +8,6 @@
 #include "lab/files/files.h"
 #include "model/any_json.h"
 #include "model/file_name.h"
-#include "model/machine_json.h"
 #include "model/model_json.h"
 
 namespace kepler::lab::files {
@@ -45,11 +44,18 @@ Result<std::string> ModelText(const model::PowerModel& model) {
 }
 
 Result<model::MachineSpec> ReadMachine(const std::string& path) {
+  KEPLER_TRY(auto machines, ReadMachines(path));
+  if (!machines.contains(""))
+    return Fail(ErrorKind::kInvalid, path + ": it describes several machines; use the file of one machine");
+  return std::move(machines[""]);
+}
+
+Result<model::MachinesByName> ReadMachines(const std::string& path) {
   KEPLER_TRY(const std::string text, ReadBounded(path, kMaxMachineBytes));
-  KEPLER_TRY(auto machine, InFile(path, model::ReadMachineJson(text)));
-  if (machine == model::MachineSpec())
+  KEPLER_TRY(auto machines, InFile(path, model::ReadMachinesJson(text)));
+  if (machines == model::MachinesByName{{"", {}}})
     return Fail(ErrorKind::kNotFound, path + ": no property of this machine is known");
-  return machine;
+  return machines;
 }
 
 }  // namespace kepler::lab::files

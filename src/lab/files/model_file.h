@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "model/machine.h"
+#include "model/machine_json.h"
 #include "model/power_model.h"
 
 namespace kepler::lab::files {
@@ -26,5 +27,7 @@ inline constexpr size_t kMaxMachineBytes = size_t{16} << 20;
 
 /// What model/machine_json.h reads; errors name the path. kNotFound if the file says nothing about the machine.
 [[nodiscard]] Result<model::MachineSpec> ReadMachine(const std::string& path);
+/// Reads a file with one machine or with several by name (model::ReadMachinesJson).
+[[nodiscard]] Result<model::MachinesByName> ReadMachines(const std::string& path);
 
 }  // namespace kepler::lab::files
