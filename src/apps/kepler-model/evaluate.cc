@@ -12,6 +12,7 @@
 #include "lab/files/model_file.h"
 #include "lab/judging/data.h"
 #include "lab/judging/fitting.h"
+#include "lab/judging/inputs.h"
 #include "lab/judging/report.h"
 
 namespace kepler::lab::tool {
@@ -38,6 +39,8 @@ constexpr Key kEvaluateKeys[] = {
         kAt<&Evaluating::of, &Evaluation::component>),
     Key("features", "features", "Feature names of an XGBoost file without names, in the order of training",
         kAt<&Evaluating::of, &Evaluation::features>),
+    Key("machine", "machine", "JSON file of the machine, or of several by name, for attributes that the table lacks",
+        kAt<&Evaluating::of, &Evaluation::machine>, {.is_path = true}),
     Key("json", "json", "Print the figures as JSON", kAt<&Evaluating::json>),
 };
 constexpr settings::TableOf<Evaluating> kEvaluateTable(kEvaluateKeys);
@@ -114,14 +117,15 @@ Result<Evaluated> EvaluateModel(const Evaluation& config) {
   KEPLER_TRY(const judging::DataFile data, judging::ReadData(config.data));
   KEPLER_TRY(const std::vector<judging::Target> targets,
              config.target.empty() ? TargetsInFile(model, data) : GivenTargets(model, config));
-  KEPLER_TRY(const training::Matrix features, judging::ReadFeatures(data, model.features));
+  KEPLER_TRY(const judging::Machines machines, judging::ReadMachines(config.machine, {}));
+  KEPLER_TRY(const judging::Inputs inputs, judging::ReadInputs(data, model.features, model.per, machines));
   std::vector<std::vector<double>> measured;
   for (const judging::Target& target : targets) {
     KEPLER_TRY(std::vector<double> watts, judging::ReadWatts(data, target.column));
     measured.push_back(std::move(watts));
   }
   KEPLER_TRY(const std::vector<size_t> rows, UsableRows(data, targets, measured));
-  const auto predictions = judging::PredictRows(model, features, targets, rows);
+  const auto predictions = judging::PredictRows(model, inputs.features, targets, rows, inputs.cores);
   for (size_t i = 0; i < targets.size(); ++i) {
     KEPLER_TRY(const auto* const component, judging::FindComponent(config.model, model, targets[i]));
     result.figures.push_back({.target = targets[i],
@@ -129,8 +133,10 @@ Result<Evaluated> EvaluateModel(const Evaluation& config) {
                               .errors = training::Judge(predictions[i], judging::Pick(measured[i], rows))});
   }
   result.rows = rows.size();
-  result.outside = static_cast<size_t>(std::ranges::count_if(
-      rows, [&](size_t row) { return model::EstimateRow(model, features.row(row), 1).extrapolated; }));
+  result.outside = static_cast<size_t>(std::ranges::count_if(rows, [&](size_t row) {
+    const double cores = inputs.cores.empty() ? 1 : inputs.cores[row];
+    return model::EstimateRow(model, inputs.features.row(row), cores).extrapolated;
+  }));
   return result;
 }
 

@@ -16,6 +16,7 @@ struct Evaluation {
   std::vector<std::string> features;
   std::vector<std::string> target;
   std::vector<std::string> component;
+  std::string machine;
 };
 
 struct Evaluated {

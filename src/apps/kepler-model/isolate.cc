@@ -22,6 +22,7 @@
 #include "lab/files/files.h"
 #include "lab/files/model_file.h"
 #include "lab/judging/data.h"
+#include "lab/judging/inputs.h"
 #include "model/power_model.h"
 
 namespace kepler::lab::tool {
@@ -107,11 +108,12 @@ Result<dataset::Isolated> ByProfile(const Isolating& config, std::vector<dataset
   return dataset::TakeOffProfile(std::move(watts), dataset::ProfileOf(idle), config.idle);
 }
 
-std::vector<model::Estimate> EstimateRows(const model::PowerModel& model, const training::Matrix& features) {
+std::vector<model::Estimate> EstimateRows(const model::PowerModel& model, const judging::Inputs& inputs) {
   std::vector<model::Estimate> estimates;
-  estimates.reserve(features.rows());
-  for (size_t row = 0; row < features.rows(); ++row)
-    estimates.push_back(model::EstimateRow(model, features.row(row), 1));
+  estimates.reserve(inputs.features.rows());
+  for (size_t row = 0; row < inputs.features.rows(); ++row)
+    estimates.push_back(
+        model::EstimateRow(model, inputs.features.row(row), inputs.cores.empty() ? 1 : inputs.cores[row]));
   return estimates;
 }
 
@@ -136,14 +138,15 @@ Result<dataset::Isolated> ByTable(const Isolating& config, const judging::DataFi
                                   const model::PowerModel& model, std::vector<dataset::NumberColumn> watts,
                                   Changes& changes) {
   KEPLER_TRY(const judging::DataFile table, judging::ReadData(config.background));
-  KEPLER_TRY(const training::Matrix features, judging::ReadFeatures(table, model.features));
+  KEPLER_TRY(const judging::Inputs inputs, judging::ReadInputs(table, model.features, model.per, {}));
+  const training::Matrix& features = inputs.features;
   const auto rows = static_cast<double>(features.rows());
   model::Estimate mean;
-  for (const model::Estimate& estimate : EstimateRows(model, features))
+  for (const model::Estimate& estimate : EstimateRows(model, inputs))
     for (size_t i = 0; i < model::kComponents; ++i) mean.watts[i] += estimate.watts[i] / rows;
   for (size_t i = 0; i < model.features.size(); ++i) {
     const auto found = data.table.Find(model.features[i]);
-    if (!found || !*found) continue;
+    if (!found || !*found || model::IsAttribute(model.features[i])) continue;
     double background = 0;
     for (size_t row = 0; row < features.rows(); ++row) background += features.row(row)[i] / rows;
     KEPLER_TRY(std::vector<double> feature, judging::ReadGappy(data, **found));
@@ -164,10 +167,10 @@ Result<dataset::Isolated> ByBackground(const Isolating& config, const judging::D
   std::vector<std::string> columns;
   columns.reserve(model.features.size());
   for (const std::string& feature : model.features)
-    columns.push_back(std::string(dataset::kBackgroundPrefix) + feature);
-  KEPLER_TRY(const training::Matrix features, judging::ReadFeatures(data, columns));
+    columns.push_back(model::IsAttribute(feature) ? feature : std::string(dataset::kBackgroundPrefix) + feature);
+  KEPLER_TRY(const judging::Inputs inputs, judging::ReadInputs(data, columns, model.per, {}));
   KEPLER_CHECK_OK(LoseBackground(data, changes));
-  return dataset::TakeOffEstimates(std::move(watts), model, EstimateRows(model, features), "background columns");
+  return dataset::TakeOffEstimates(std::move(watts), model, EstimateRows(model, inputs), "background columns");
 }
 
 Result<dataset::Isolated> Isolate(const Isolating& config, const judging::DataFile& data, Changes& changes) {

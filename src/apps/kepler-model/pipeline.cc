@@ -146,7 +146,8 @@ judging::Comparison CompareGroups(const judging::DataFile& data, std::vector<con
     zone.names.push_back(group->group);
     zone.predicted.push_back(group->trained.judged.predictions[target]);
   }
-  zone.importance = judging::ImportanceOf(best.fit.model, best.all.rows, of, best.all.labels[target], best.rows);
+  zone.importance =
+      judging::ImportanceOf(best.fit.model, best.all.rows, of, best.all.labels[target], best.rows, best.all.cores);
   return zone;
 }
 

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "lab/training/fits.h"
 #include "lab/training/validation.h"
+#include "model/features.h"
 
 namespace kepler::lab::judging {
 namespace {
@@ -35,6 +36,17 @@ std::string NameOf(std::vector<training::CandidateScore> scores) {
     names += ", " + scores[named++].name;
   if (named < scores.size()) names += fmt::format(", and {} more", scores.size() - named);
   return fmt::format("auto({})", names);
+}
+
+/// Makes samples of whole machines samples of one CPU. `rows`: of the samples in `all`.
+void DivideByCores(const Measurements& all, std::span<const size_t> rows, training::Samples& samples) {
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const double cores = all.cores[rows[i]];
+    samples.labels[i] /= cores;
+    for (size_t column = 0; column < all.features.size(); ++column)
+      if (model::GrowsWithCores(all.features[column]))
+        samples.features.values[i * samples.features.columns + column] /= cores;
+  }
 }
 
 /// Says in `figures` by which trainer.
@@ -105,11 +117,13 @@ std::vector<double> Pick(std::span<const double> values, std::span<const size_t>
 Result<Fit> FitModel(const Measurements& all, const Recipe& recipe, std::span<const size_t> rows) {
   Fit fit;
   fit.model.output = recipe.output;
+  fit.model.per = recipe.per;
   fit.model.features = all.features;
   training::Samples whole{.features = all.rows, .labels = {}, .groups = all.groups};
   for (size_t i = 0; i < all.targets.size(); ++i) {
     whole.labels = all.labels[i];
-    const training::Samples samples = training::Subset(whole, rows);
+    training::Samples samples = training::Subset(whole, rows);
+    if (recipe.per == model::Per::kCore) DivideByCores(all, rows, samples);
     if (i == 0) fit.model.domain = training::RangesOf(samples.features);
     const Target& target = all.targets[i];
     Figures& figures = fit.figures.emplace_back(target);
@@ -128,14 +142,32 @@ Result<Fit> FitModel(const Measurements& all, const Recipe& recipe, std::span<co
 }
 
 std::vector<std::vector<double>> PredictRows(const model::PowerModel& model, const training::Matrix& all,
-                                             std::span<const Target> targets, std::span<const size_t> rows) {
+                                             std::span<const Target> targets, std::span<const size_t> rows,
+                                             std::span<const double> cores) {
   std::vector<std::vector<double>> predictions(targets.size());
   for (const size_t row : rows) {
-    const model::Estimate estimate = model::EstimateRow(model, all.row(row), 1);
+    const model::Estimate estimate = model::EstimateRow(model, all.row(row), cores.empty() ? 1 : cores[row]);
     for (size_t i = 0; i < targets.size(); ++i)
       predictions[i].push_back(estimate.watts[static_cast<size_t>(targets[i].component)]);
   }
   return predictions;
+}
+
+Result<std::vector<MachineErrors>> ErrorsByMachine(const DataFile& data, std::string_view column,
+                                                   const Measurements& all, const OutOfFold& judged) {
+  KEPLER_TRY(const size_t index, FindColumn(data, column));
+  const auto names = data.table.Texts(index);
+  std::vector<std::vector<size_t>> places(std::ranges::max(all.groups) + size_t{1});  // of tested rows, by group
+  for (size_t i = 0; i < judged.rows.size(); ++i) places[all.groups[judged.rows[i]]].push_back(i);
+  std::vector<MachineErrors> machines;
+  for (const std::vector<size_t>& tested : places) {
+    if (tested.empty()) continue;
+    MachineErrors& machine = machines.emplace_back(std::string(names[judged.rows[tested.front()]]));
+    for (size_t target = 0; target < all.targets.size(); ++target)
+      machine.errors.push_back(training::Judge(Pick(judged.predictions[target], tested),
+                                               Pick(Pick(all.labels[target], judged.rows), tested)));
+  }
+  return machines;
 }
 
 Result<OutOfFold> PredictOutOfFold(const Measurements& all, const Recipe& recipe, std::span<const training::Fold> folds,
@@ -151,7 +183,7 @@ Result<OutOfFold> PredictOutOfFold(const Measurements& all, const Recipe& recipe
                                                    fold + 1, folds.size(), train.size(), kFewestRows));
     const std::vector<size_t>& test = folds[fold].test;
     KEPLER_TRY(const Fit fit, FitModel(all, recipe, train));
-    const auto predictions = PredictRows(fit.model, all.rows, all.targets, test);
+    const auto predictions = PredictRows(fit.model, all.rows, all.targets, test, all.cores);
     for (size_t i = 0; i < pooled.size(); ++i) {
       const double mean = MeanOf(all.labels[i], train);
       for (size_t k = 0; k < test.size(); ++k) {

@@ -23,6 +23,7 @@ struct Measurements {
   std::vector<Target> targets;
   std::vector<std::vector<double>> labels;  // of each target, one a row
   std::vector<uint32_t> groups;             // none, or one a row
+  std::vector<double> cores{};              // logical CPUs of each row's machine; only for models per core
 };
 
 /// How it is fitted.
@@ -30,6 +31,7 @@ struct Recipe {
   const training::Trainer* trainer = nullptr;  // none: auto
   training::TrainerOptions options;
   model::OutputType output = model::OutputType::kAbsPower;
+  model::Per per = model::Per::kMachine;
   training::Search search{};  // auto's, in each fit
 };
 
@@ -54,10 +56,10 @@ struct Fit {
 /// A model of `rows` (indices) and nothing else. Labels that are all the same give a constant.
 [[nodiscard]] Result<Fit> FitModel(const Measurements& all, const Recipe& recipe, std::span<const size_t> rows);
 
-/// What `model` says for `rows`, of each target.
+/// What `model` says for `rows`, of each target. `cores`: as in Measurements.
 [[nodiscard]] std::vector<std::vector<double>> PredictRows(const model::PowerModel& model, const training::Matrix& all,
                                                            std::span<const Target> targets,
-                                                           std::span<const size_t> rows);
+                                                           std::span<const size_t> rows, std::span<const double> cores);
 
 struct OutOfFold {
   std::vector<size_t> rows;                      // that were tested, ascending
@@ -65,6 +67,15 @@ struct OutOfFold {
   std::vector<training::Errors> errors;          // of each target
   std::vector<training::Errors> of_mean;         // of predicting the mean of the rows that trained
 };
+
+/// Errors on the rows of one machine, by models of the others.
+struct MachineErrors {
+  std::string name;
+  std::vector<training::Errors> errors;  // of each target
+};
+/// Returns the errors on each machine in `column`, in the order of their first rows.
+[[nodiscard]] Result<std::vector<MachineErrors>> ErrorsByMachine(const DataFile& data, std::string_view column,
+                                                                 const Measurements& all, const OutOfFold& judged);
 
 /// Every row of a fold's test, predicted by a model of its training rows; where there are groups, of those whose group
 /// is not tested. `report` is called before each fold.

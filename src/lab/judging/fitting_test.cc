@@ -113,6 +113,49 @@ TEST(PredictOutOfFold, Prediction_DoesNotDependOnWhatIsTested) {
   }
 }
 
+TEST(PredictOutOfFold, ModelPerCore_ServesAnotherSize) {
+  // 5 W idle and 0.01 W per millisecond, for each CPU: machines of 2, 4 and 8 CPUs.
+  Measurements all = Rows({}, {});
+  all.features = {"bpf_cpu_time_ms", "frequency_mhz"};
+  all.rows.columns = 2;
+  for (const double cores : {2, 4, 8})
+    for (const double load : {0.0, 0.25, 0.5, 1.0}) {
+      all.rows.values.insert(all.rows.values.end(), {load * cores * 1000, 3000});
+      all.labels[0].push_back(cores * (5 + 10 * load));
+      all.cores.push_back(cores);
+      all.groups.push_back(static_cast<uint32_t>(cores / 3));
+    }
+  Recipe recipe = By("linear");
+  const auto folds = training::FoldsByGroup(all.groups, 3);
+  const auto machine = PredictOutOfFold(all, recipe, folds, Silent);
+  recipe.per = model::Per::kCore;
+  const auto core = PredictOutOfFold(all, recipe, folds, Silent);
+  ASSERT_TRUE(machine && core);
+  EXPECT_LT(core->errors[0].mae_watts, 0.01);
+  EXPECT_GT(machine->errors[0].mae_watts, 1);
+  const auto fit = FitModel(all, recipe, Indices{0, 1, 2, 3});
+  ASSERT_TRUE(fit);
+  EXPECT_EQ(fit->model.per, model::Per::kCore);
+  EXPECT_EQ(fit->model.domain[0].max, 1000);
+  EXPECT_EQ(fit->model.domain[1].max, 3000) << "an attribute is not divided";
+  EXPECT_EQ(fit->model.components[0].label.max, 15);
+}
+
+TEST(ErrorsByMachine, AreThoseOfItsTestedRows) {
+  Measurements all = Rows({1, 2, 3, 4}, {10, 20, 30, 40});
+  all.groups = {0, 1, 0, 2};
+  auto table = training::Table::ReadCsv("node\na\nb\na\nc\n");
+  const DataFile data{.path = "node.csv", .sha256 = {}, .table = *std::move(table)};
+  const OutOfFold judged{.rows = {0, 1, 2}, .predictions = {{11, 20, 33}}, .errors = {}, .of_mean = {}};
+  const auto got = ErrorsByMachine(data, "node", all, judged);
+  ASSERT_TRUE(got);
+  ASSERT_THAT(*got, SizeIs(2)) << "no row of c was tested";
+  EXPECT_EQ((*got)[0].name, "a");
+  EXPECT_EQ((*got)[0].errors[0].rows, 2u);
+  EXPECT_EQ((*got)[0].errors[0].mae_watts, 2);
+  EXPECT_EQ((*got)[1].errors[0].mae_watts, 0);
+}
+
 TEST(PredictOutOfFold, RowsThatWereTested_HaveTheirPredictionsInOrder) {
   // Each row has a twin in another fold; the nearest neighbour finds it.
   const Measurements all = Rows({1, 2, 3, 3, 1, 2, 4}, {10, 20, 30, 30, 10, 20, 40});
@@ -188,7 +231,7 @@ TEST(FitModel, EqualLabels_AreAConstant) {
   const auto fit = FitModel(all, By("random-forest"), Indices{0, 1});
   ASSERT_TRUE(fit) << fit.error().message;
   EXPECT_EQ(fit->model.components[0].trainer, "constant");
-  EXPECT_THAT(PredictRows(fit->model, all.rows, all.targets, Indices{2}), ElementsAre(ElementsAre(7)));
+  EXPECT_THAT(PredictRows(fit->model, all.rows, all.targets, Indices{2}, {}), ElementsAre(ElementsAre(7)));
 }
 
 TEST(FitModel, WhatCannotBeFitted_NamesItsColumn) {

@@ -28,15 +28,17 @@ void Shuffle(std::vector<double>& values, std::mt19937_64& random) {
 }  // namespace
 
 std::vector<Importance> ImportanceOf(const model::PowerModel& model, const training::Matrix& all, const Target& target,
-                                     std::span<const double> measured, std::span<const size_t> rows) {
+                                     std::span<const double> measured, std::span<const size_t> rows,
+                                     std::span<const double> cores) {
   const std::vector<size_t> some = EvenlySpaced(rows);
   training::Matrix changed{.columns = all.columns, .values = {}};
   for (const size_t row : some) changed.values.insert(changed.values.end(), all.row(row).begin(), all.row(row).end());
   const std::vector<double> watts = Pick(measured, some);
+  const std::vector<double> cores_of_some = cores.empty() ? std::vector<double>() : Pick(cores, some);
   std::vector<size_t> every(some.size());
   std::iota(every.begin(), every.end(), size_t{0});
   const auto error = [&] {
-    return training::Judge(PredictRows(model, changed, {&target, 1}, every).front(), watts).mae_watts;
+    return training::Judge(PredictRows(model, changed, {&target, 1}, every, cores_of_some).front(), watts).mae_watts;
   };
   const double usual = error();
   std::vector<Importance> result;

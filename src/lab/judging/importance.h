@@ -20,10 +20,11 @@ struct Importance {
 /// No more rows than that are predicted; of a larger table evenly spaced ones.
 inline constexpr size_t kMaxImportanceRows = 4000;
 
-/// Of each feature of `model`, the largest first. `rows` are indices in `all` and `measured`. Features that carry the
+/// Of each feature of `model`, the largest first. `rows` are indices in `all`, `measured` and `cores` (as in
+/// Measurements). Features that carry the
 /// same information share their importance: each replaces the other.
 [[nodiscard]] std::vector<Importance> ImportanceOf(const model::PowerModel& model, const training::Matrix& all,
                                                    const Target& target, std::span<const double> measured,
-                                                   std::span<const size_t> rows);
+                                                   std::span<const size_t> rows, std::span<const double> cores);
 
 }  // namespace kepler::lab::judging

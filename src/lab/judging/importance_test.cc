@@ -43,7 +43,7 @@ MeasuredRows Measured(size_t count) {
 
 TEST(Importance, OfALinearModel_IsTheMeanDifferenceTimesTheWeight) {
   const MeasuredRows rows = Measured(770);
-  const auto found = ImportanceOf(Known(), rows.features, kTarget, rows.watts, rows.all);
+  const auto found = ImportanceOf(Known(), rows.features, kTarget, rows.watts, rows.all, {});
   ASSERT_EQ(found.size(), 3u);
   EXPECT_EQ(found[0].feature, "b");
   EXPECT_NEAR(found[0].watts, 3 * 120.0 / 33, 0.6);  // mean |i - j| of 0 to 10 is (n²−1)/3n, n = 11
@@ -55,21 +55,21 @@ TEST(Importance, OfALinearModel_IsTheMeanDifferenceTimesTheWeight) {
 
 TEST(Importance, SameRows_GiveTheSame) {
   const MeasuredRows rows = Measured(50);
-  const auto one = ImportanceOf(Known(), rows.features, kTarget, rows.watts, rows.all);
-  const auto two = ImportanceOf(Known(), rows.features, kTarget, rows.watts, rows.all);
+  const auto one = ImportanceOf(Known(), rows.features, kTarget, rows.watts, rows.all, {});
+  const auto two = ImportanceOf(Known(), rows.features, kTarget, rows.watts, rows.all, {});
   for (size_t i = 0; i < one.size(); ++i) EXPECT_EQ(one[i].watts, two[i].watts);
 }
 
 TEST(Importance, OfMoreRowsThanAreRead_IsAboutTheSame) {
   const MeasuredRows many = Measured(3 * kMaxImportanceRows + 1);
-  const auto found = ImportanceOf(Known(), many.features, kTarget, many.watts, many.all);
+  const auto found = ImportanceOf(Known(), many.features, kTarget, many.watts, many.all, {});
   EXPECT_NEAR(found[0].watts, 3 * 120.0 / 33, 0.6);
 }
 
 TEST(Importance, OfOnlyTheGivenRows) {
   MeasuredRows rows = Measured(100);
   rows.all = {7};  // a single row has nothing to be exchanged with
-  for (const Importance& of : ImportanceOf(Known(), rows.features, kTarget, rows.watts, rows.all))
+  for (const Importance& of : ImportanceOf(Known(), rows.features, kTarget, rows.watts, rows.all, {}))
     EXPECT_EQ(of.watts, 0) << of.feature;
 }
 

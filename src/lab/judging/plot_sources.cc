@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "lab/files/model_file.h"
 #include "lab/judging/fitting.h"
+#include "lab/judging/inputs.h"
 #include "lab/judging/plot_page.h"
 
 namespace kepler::lab::judging {
@@ -83,8 +84,8 @@ Status ReadSource(const DataFile& data, const Target& target, Source& source) {
 Status PredictSource(const DataFile& data, const Target& target, Source& source) {
   KEPLER_TRY(const model::PowerModel model, files::ReadModel(source.path, {}, target.component));
   if (const auto found = FindComponent(source.path, model, target); !found) return std::unexpected(found.error());
-  KEPLER_TRY(const training::Matrix features, ReadFeatures(data, model.features));
-  source.watts = PredictRows(model, features, {&target, 1}, AllRows(data)).front();
+  KEPLER_TRY(const Inputs inputs, ReadInputs(data, model.features, model.per, {}));
+  source.watts = PredictRows(model, inputs.features, {&target, 1}, AllRows(data), inputs.cores).front();
   return {};
 }
 
