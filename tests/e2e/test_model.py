@@ -83,7 +83,7 @@ class ModelTest(unittest.TestCase):
             return ""
         remedy = "; train with --machine=FILE (see kepler-model machine) to let agents take it from a directory"
         return ("kepler-model: hint: the model names no machine, so an agent uses it only if model.sources names the file "
-                f"{given['--output']}/model.json{'' if '--group' in given else remedy}\n")
+                f"{given['--output']}/model.json{remedy}\n")
 
     def train(self, data, output="model", *arguments, **options):
         return json.loads(self.succeed("train", f"--data={data}", f"--output={self.path(output)}", "--json", *arguments,
@@ -205,8 +205,64 @@ class MadeUpData(ModelTest):
         predicted = [float(row["prediction"]) for row in rows_of(out)]
         # Machine a idles at 20 W, the mean of the others at 35 W: who has seen a would know.
         self.assertAlmostEqual(sum(predicted[:20]) / 20 - sum(rows[:20]) / 20, 15, delta=1)
-        within = self.train(data, "model", *self.FEATURES)
-        self.assertIn("5 blocks", within["judged"])
+        self.assertEqual([machine["name"] for machine in said["machines"]], ["a", "b", "c"])
+        self.assertGreater(said["machines"][0]["errors"][0]["mae"], 14)
+        self.assertIn("| a | package | 20 |", self.read("model/card.md").decode())
+
+    def test_several_machines_are_left_out_in_turn_unless_folds_are_given(self):
+        data = self.write("fleet.csv", made_up())
+        self.assertIn("3 in all", self.train(data, "model", *self.FEATURES)["judged"])
+        self.assertIn("MAPE by machine: median ", self.succeed("train", f"--data={data}", f"--output={self.path('model')}",
+                                                               *self.FEATURES))
+        single = self.train(self.write("one.csv", made_up(["a"])), "model", *self.FEATURES)
+        self.assertIn("5 blocks", single["judged"])
+        self.assertNotIn("machines", single)
+        renamed = self.train(self.write("host.csv", made_up().replace("machine", "host")), "model", *self.FEATURES)
+        self.assertIn("5 blocks", renamed["judged"])
+
+    def test_a_model_per_core_serves_another_size(self):
+        """Machines of 2 to 8 CPUs with 5 W idle and 10 W of load per CPU; the largest is predicted by the others."""
+        sizes = {"a": 2, "b": 3, "c": 4, "big": 8}
+        lines = ["node,bpf_cpu_time_ms,package_power"]
+        for node, cores in sizes.items():
+            lines += [f"{node},{load * cores * 1000},{cores * (5 + 10 * load)}" for load in (0, .2, .4, .6, .8, 1)]
+        small = self.write("small.csv", "\n".join(lines[:-6]))
+        big = self.write("big.csv", "\n".join(lines[:1] + lines[-6:]))
+        fleet = self.write("fleet.json", json.dumps({node: {"processor": "x", "cores": cores} for node, cores in sizes.items()}))
+        model, flags = f"--model={self.path('model')}", ("--features=bpf_cpu_time_ms", "--trainer=linear", "--per=core")
+        said = self.train(small, "model", f"--machine={fleet}", *flags)
+        self.assertLess(said["mape"], 0.1)
+        written = json.loads(self.read("model/model.json"))
+        self.assertEqual((written["per"], written["domain"], written["machine"]), ("core", [[0, 1000]], {"processor": "x"}))
+        self.assertIn("It is a model of one logical CPU.", self.read("model/card.md").decode())
+        for machine in (fleet, self.write("one.json", '{"cores": 8}')):
+            judged = json.loads(self.succeed("evaluate", model, f"--data={big}", f"--machine={machine}", "--json"))
+            self.assertLess(judged["mape"], 0.1)
+            self.assertEqual(judged["outside_domain"], 0)
+        watts = [float(line.split(",")[1]) for line in self.succeed("predict", model, f"--data={big}",
+                                                                    f"--machine={fleet}").splitlines()[1:]]
+        self.assertAlmostEqual(watts[-1], 8 * 15, delta=0.1)
+        ended = run("predict", model, f"--data={big}")
+        self.assertEqual(ended.returncode, 1)
+        self.assertIn("big.csv: no column 'cores' with this attribute of the machine; add it, or set --machine", ended.stderr)
+        printed = self.succeed("export", model, f"--output={self.path('model.zip')}")
+        self.assertIn("per logical CPU", printed)
+
+    def test_attributes_of_machines_are_features(self):
+        data = self.write("fleet.csv", made_up())
+        fleet = self.write("fleet.json", json.dumps({name: {"processor": name, "memory_gib": 2 * place + 1}
+                                                     for place, name in enumerate("abc")}))
+        flags = ("--features=cpu_cycles,bpf_cpu_time_ms,memory_gib", "--trainer=linear", f"--machine={fleet}", "--group=machine")
+        ended = run("train", f"--data={data}", f"--output={self.path('model')}", "--json", *flags)
+        self.assertIn("its machines have different processors", ended.stderr)
+        self.assertLess(json.loads(ended.stdout)["mae"], 2)  # the idle power of a machine grows with its memory
+        self.assertNotIn("machine", json.loads(self.read("model/model.json")))
+        judged = json.loads(self.succeed("evaluate", f"--model={self.path('model')}", f"--data={data}", "--json",
+                                         f"--machine={fleet}"))
+        self.assertLess(judged["mae"], 2)
+        ended = run("evaluate", f"--model={self.path('model')}", f"--data={data}",
+                    f"--machine={self.write('less.json', json.dumps({'a': {'memory_gib': 1}}))}")
+        self.assertIn("less.json: no machine 'b' of column 'machine'", ended.stderr)
 
     def test_folds_that_cut_through_a_machine_still_do_not_see_it(self):
         lines = made_up().splitlines()
@@ -286,7 +342,7 @@ class MadeUpData(ModelTest):
 
     def test_versions_and_errors_on_other_machines_stand_in_the_file(self):
         data = self.write("fleet.csv", made_up())
-        self.train(data, "one", "--model-version=7", *self.FEATURES)
+        self.train(self.write("node.csv", made_up(["a"])), "one", "--model-version=7", *self.FEATURES)
         one = json.loads(self.read("one/model.json"))
         self.assertEqual(one["version"], 7)
         self.assertNotIn("unseen", one["components"][0])
@@ -579,7 +635,6 @@ class Usage(ModelTest):
                 ([*full, "--target=package_power,package_watts"], "package appears twice"),
                 ([*full, "--target=,"], "--target: has no column"),
                 ([*full, "--set=trees=1"], "auto selects hyper-parameters itself"),
-                ([*full, "--machine=x", "--group=y"], "cannot be combined with --group"),
                 ([*full, "--search=3", "--trainer=linear"], "only auto searches"),
                 ([*full, "--good-enough=3"], "needs --search or --budget"),
                 ([*full, "--budget=-1s"], "must not be negative"),

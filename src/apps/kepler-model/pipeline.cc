@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <optional>
 #include <ranges>
 #include <string>
 #include <utility>
@@ -83,8 +82,8 @@ Status CheckEmpty(const std::string& directory) {
 }
 
 /// Trains the group with each trainer, adds all figures to `rows`, and keeps the best.
-Result<GroupModel> TrainGroup(const Pipeline& config, const judging::DataFile& data, const std::string& name,
-                              std::vector<judging::PipelineRow>& rows) {
+Result<GroupModel> TrainGroup(const Pipeline& config, const judging::DataFile& data, const judging::Machines& machines,
+                              const std::string& name, std::vector<judging::PipelineRow>& rows) {
   GroupModel best{.group = name, .trained = {}, .is_kept = {}};
   size_t place = 0;  // of its rows
   for (const std::string& trainer : judging::SplitItems(config.trainers)) {
@@ -92,7 +91,7 @@ Result<GroupModel> TrainGroup(const Pipeline& config, const judging::DataFile& d
     of.features = {name};
     of.trainer = trainer;
     of.output = config.of.output + "/" + name;
-    KEPLER_TRY(Trained trained, TrainOn(of, data, fmt::format("{}, {}: ", name, trainer)));
+    KEPLER_TRY(Trained trained, TrainOn(of, data, machines, fmt::format("{}, {}: ", name, trainer)));
     const bool is_better = best.is_kept.empty() || ScoreOf(trained) < ScoreOf(best.trained);
     if (is_better) place = rows.size();
     std::vector<bool> is_kept;
@@ -122,6 +121,8 @@ Status AddFiles(const Pipeline& config, const judging::DataFile& data, const Gro
     if (group.is_kept[i]) continue;
     trained.fit.model.components.erase(trained.fit.model.components.begin() + static_cast<std::ptrdiff_t>(i));
     trained.fit.figures.erase(trained.fit.figures.begin() + static_cast<std::ptrdiff_t>(i));
+    for (judging::MachineErrors& machine : trained.machines)
+      machine.errors.erase(machine.errors.begin() + static_cast<std::ptrdiff_t>(i));
   }
   if (trained.fit.figures.empty()) return {};
   KEPLER_TRY(const auto model, ModelFiles(of, data, trained));
@@ -195,7 +196,7 @@ Status RunAll(const Pipeline& given) {
   while (config.of.output.size() > 1 && config.of.output.ends_with('/')) config.of.output.pop_back();
   KEPLER_CHECK_OK(CheckEmpty(config.of.output));
   KEPLER_CHECK_OK(files::CheckFile(config.of.output + "/report.html"));
-  KEPLER_TRY(const std::optional<model::MachineSpec> machine, MachineOf(config.of));
+  KEPLER_TRY(const judging::Machines machines, judging::ReadMachines(config.of.machine, config.of.group));
   KEPLER_TRY(const judging::DataFile data, judging::ReadData(config.of.data));
   config.of.target = config.target.empty() ? ColumnsOfWatts(data) : config.target;
   if (config.of.target.empty())
@@ -204,8 +205,7 @@ Status RunAll(const Pipeline& given) {
   std::vector<GroupModel> models;
   std::vector<judging::PipelineRow> rows;
   for (const auto& [name, features] : groups) {
-    KEPLER_TRY(GroupModel model, TrainGroup(config, data, name, rows));
-    model.trained.fit.model.machine = machine;
+    KEPLER_TRY(GroupModel model, TrainGroup(config, data, machines, name, rows));
     models.push_back(std::move(model));
   }
   const judging::PipelineReport report = ReportOf(config, data, models, std::move(rows));

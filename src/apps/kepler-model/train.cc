@@ -7,7 +7,6 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
-#include <optional>
 #include <utility>
 
 #include "apps/kepler-model/commands.h"
@@ -20,6 +19,7 @@
 #include "lab/judging/data.h"
 #include "lab/judging/fitting.h"
 #include "lab/judging/folds.h"
+#include "lab/judging/inputs.h"
 #include "lab/judging/report.h"
 
 namespace kepler::lab::tool {
@@ -30,7 +30,8 @@ constexpr size_t kMinRows = 10;
 constexpr int64_t kEndless = std::numeric_limits<int64_t>::max();
 
 Result<judging::Recipe> RecipeOf(const Training& config) {
-  judging::Recipe recipe{.trainer = training::FindTrainer(config.trainer), .options = {}, .output = config.power};
+  judging::Recipe recipe{
+      .trainer = training::FindTrainer(config.trainer), .options = {}, .output = config.power, .per = config.per};
   recipe.options.seed = static_cast<uint64_t>(config.seed);
   recipe.search.candidates = static_cast<size_t>(config.search > 0           ? config.search
                                                  : config.budget.count() > 0 ? kEndless
@@ -47,8 +48,8 @@ Result<judging::Recipe> RecipeOf(const Training& config) {
 }
 
 /// What says which rows are tested, or is to be predicted, would give itself away as a feature.
-Status CheckFeatures(const Training& config, const judging::Measurements& all) {
-  std::vector<std::string_view> kept = {config.folds, config.group};
+Status CheckFeatures(const Training& config, std::string_view group, const judging::Measurements& all) {
+  std::vector<std::string_view> kept = {config.folds, group};
   for (const judging::Target& target : all.targets) kept.push_back(target.column);
   for (const std::string& feature : all.features)
     if (std::ranges::find(kept, feature) != kept.end())
@@ -83,19 +84,29 @@ void NoteConstantFeatures(const judging::DataFile& data, const judging::Measurem
   }
 }
 
-Result<judging::Measurements> ReadMeasurements(const Training& config, const judging::DataFile& data) {
+/// Returns the column of machines by which models are judged. Default: the table's, if it has several machines.
+std::string GroupOf(const Training& config, const judging::DataFile& data) {
+  if (!config.group.empty() || !config.folds.empty()) return config.group;
+  std::string column = judging::MachineColumn(data);
+  return !column.empty() && judging::ReadGroups(data, column) ? column : std::string();
+}
+
+Result<judging::Measurements> ReadMeasurements(const Training& config, const judging::DataFile& data,
+                                               const std::string& group, const judging::Machines& machines) {
   judging::Measurements all;
   KEPLER_TRY(all.targets,
              judging::ResolveTargets(judging::SplitItems(config.target), judging::SplitItems(config.component)));
   KEPLER_TRY(all.features, judging::ResolveFeaturesOf(data, judging::SplitItems(config.features)));
-  KEPLER_CHECK_OK(CheckFeatures(config, all));
-  KEPLER_TRY(all.rows, judging::ReadFeatures(data, all.features));
+  KEPLER_CHECK_OK(CheckFeatures(config, group, all));
+  KEPLER_TRY(judging::Inputs inputs, judging::ReadInputs(data, all.features, config.per, machines));
+  all.rows = std::move(inputs.features);
+  all.cores = std::move(inputs.cores);
   for (const judging::Target& target : all.targets) {
     KEPLER_TRY(std::vector<double> labels, judging::ReadWatts(data, target.column));
     all.labels.push_back(std::move(labels));
   }
-  if (!config.group.empty()) {
-    KEPLER_TRY(all.groups, judging::ReadGroups(data, config.group));
+  if (!group.empty()) {
+    KEPLER_TRY(all.groups, judging::ReadGroups(data, group));
   }
   return all;
 }
@@ -136,21 +147,23 @@ std::string NameOf(const Training& config) {
 
 std::string Report(const Training& config, const judging::DataFile& data, const Trained& trained) {
   const std::vector<judging::Figures>& figures = trained.fit.figures;
-  if (!config.json) return fmt::format("{}judged {}\n", judging::FiguresTable(figures), trained.judged_by);
+  if (!config.json)
+    return fmt::format("{}{}judged {}\n", judging::FiguresTable(figures),
+                       judging::MachinesLine(trained.group, trained.machines), trained.judged_by);
   const std::string head = fmt::format(R"("model":{},"data":{},"sha256":{},"rows":{},"judged":{},)",
                                        json::Quote(config.output), json::Quote(data.path), json::Quote(data.sha256),
                                        trained.rows.size(), json::Quote(trained.judged_by));
-  return judging::FiguresJson(head + judging::ChoicesJson(ChoicesOf(config)), figures);
+  return judging::FiguresJson(head + judging::ChoicesJson(ChoicesOf(config)) + judging::MachinesJson(trained.machines),
+                              figures);
 }
 
-/// Rows of several machines are of none in particular: there --machine is refused.
-void HintAtMachine(const Training& config) {
-  if (!config.machine.empty()) return;
+void HintAtMachine(const Training& config, const Trained& trained) {
+  if (trained.fit.model.machine) return;
   Note(fmt::format("hint: the model names no machine, so an agent uses it only if model.sources names the file {}{}{}",
                    config.output, files::kModelFile,
-                   config.group.empty()
+                   config.machine.empty()
                        ? "; train with --machine=FILE (see kepler-model machine) to let agents take it from a directory"
-                       : ""));
+                       : "; its machines have different processors"));
 }
 
 /// Before the work, which takes long.
@@ -166,35 +179,31 @@ Status CheckOutputs(const Training& config) {
 
 Status Train(const Training& config) {
   KEPLER_CHECK_OK(CheckOutputs(config));
-  KEPLER_TRY(const std::optional<model::MachineSpec> machine, MachineOf(config));
+  KEPLER_TRY(const judging::Machines machines, judging::ReadMachines(config.machine, config.group));
   KEPLER_TRY(const judging::DataFile data, judging::ReadData(config.data));
-  KEPLER_TRY(Trained trained, TrainOn(config, data, {}));
-  trained.fit.model.machine = machine;
+  KEPLER_TRY(Trained trained, TrainOn(config, data, machines, {}));
   KEPLER_TRY(std::vector<files::OutputFile> files, ModelFiles(config, data, trained));
   if (!config.predictions.empty())
     files.push_back({config.predictions, judging::PredictionsCsv(judging::RowNames(data), trained.judged.rows,
                                                                  trained.all.targets, trained.judged.predictions)});
   files.push_back({"-", Report(config, data, trained)});
   KEPLER_CHECK_OK(files::WriteFiles(files));
-  HintAtMachine(config);
+  HintAtMachine(config, trained);
   return {};
 }
 
 }  // namespace
 
-Result<std::optional<model::MachineSpec>> MachineOf(const Training& config) {
-  if (config.machine.empty()) return std::nullopt;
-  return files::ReadMachine(config.machine);
-}
-
-Result<Trained> TrainOn(const Training& config, const judging::DataFile& data, std::string_view name) {
+Result<Trained> TrainOn(const Training& config, const judging::DataFile& data, const judging::Machines& machines,
+                        std::string_view name) {
   KEPLER_TRY(judging::Recipe recipe, RecipeOf(config));
   Trained trained;
-  KEPLER_TRY(trained.all, ReadMeasurements(config, data));
+  trained.group = GroupOf(config, data);
+  KEPLER_TRY(trained.all, ReadMeasurements(config, data, trained.group, machines));
   const judging::Measurements& all = trained.all;
   KEPLER_TRY(trained.rows, RowsToTrain(data, all));
   KEPLER_TRY(const judging::FoldPlan plan,
-             judging::PlanFolds(data, {.folds = config.folds, .group = config.group}, all.groups, trained.rows));
+             judging::PlanFolds(data, {.folds = config.folds, .group = trained.group}, all.groups, trained.rows));
   trained.judged_by = plan.description;
 
   // Each fold is searched anew, so that no test row has a say in what is chosen for it; and so is the last model.
@@ -217,7 +226,11 @@ Result<Trained> TrainOn(const Training& config, const judging::DataFile& data, s
   trained.fit = *std::move(fit);
   trained.fit.model.name = NameOf(config);
   trained.fit.model.version = static_cast<uint32_t>(config.model_version);
+  KEPLER_TRY(trained.fit.model.machine, judging::CommonMachine(data, machines));
   AddErrors(all, trained.judged, trained.fit);
+  if (!trained.group.empty()) {
+    KEPLER_TRY(trained.machines, judging::ErrorsByMachine(data, trained.group, all, trained.judged));
+  }
   return trained;
 }
 
@@ -231,10 +244,11 @@ Result<std::vector<files::OutputFile>> ModelFiles(const Training& config, const 
                                                              .data = data.path,
                                                              .sha256 = data.sha256,
                                                              .rows = trained.rows.size(),
-                                                             .group = config.group,
+                                                             .group = trained.group,
                                                              .choices = ChoicesOf(config),
                                                              .set = settings,
                                                              .judged = trained.judged_by,
+                                                             .machines = trained.machines,
                                                              .model = trained.fit.model,
                                                              .figures = trained.fit.figures})}};
 }

@@ -11,6 +11,7 @@
 #include "lab/files/files.h"
 #include "lab/judging/data.h"
 #include "lab/judging/fitting.h"
+#include "lab/judging/inputs.h"
 #include "model/power_model.h"
 #include "settings/draft.h"
 #include "settings/table.h"
@@ -35,6 +36,7 @@ struct Training {
   std::string group;
   std::string machine;
   model::OutputType power = model::OutputType::kAbsPower;
+  model::Per per = model::Per::kMachine;
   std::string name;
   int64_t model_version = 1;
   std::string output;
@@ -56,16 +58,17 @@ void CheckTraining(settings::Draft& draft, const Training& config);
 /// A judged model and the measurements that it was trained on.
 struct Trained {
   judging::Measurements all;
-  std::vector<size_t> rows;  // that trained it
-  std::string judged_by;     // "out of fold: ..."
+  std::vector<size_t> rows;                      // that trained it
+  std::string judged_by;                         // "out of fold: ..."
+  std::string group;                             // column of machines that were left out in turn; may be empty
+  std::vector<judging::MachineErrors> machines;  // of each of these machines
   judging::OutOfFold judged;
-  judging::Fit fit;  // with the errors of `judged`
+  judging::Fit fit;  // with the errors of `judged`, and with what the machines have in common
 };
 
-/// The machine in config.machine, if it is set.
-[[nodiscard]] Result<std::optional<model::MachineSpec>> MachineOf(const Training& config);
 /// Judges a model out of fold and fits it to all rows. `name` begins each line of progress.
-[[nodiscard]] Result<Trained> TrainOn(const Training& config, const judging::DataFile& data, std::string_view name);
+[[nodiscard]] Result<Trained> TrainOn(const Training& config, const judging::DataFile& data,
+                                      const judging::Machines& machines, std::string_view name);
 /// model.json and card.md in config.output.
 [[nodiscard]] Result<std::vector<files::OutputFile>> ModelFiles(const Training& config, const judging::DataFile& data,
                                                                 const Trained& trained);

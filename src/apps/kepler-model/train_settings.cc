@@ -14,6 +14,9 @@ namespace {
 
 using settings::kAt;
 using settings::Key;
+using std::string_view_literals::operator""sv;
+
+constexpr std::string_view kPers[] = {"machine"sv, "core"sv};
 
 constexpr Key kTrainKeys[] = {
     Key("data", "data", "CSV file with one measurement per row, in order of time; -: standard input",
@@ -40,16 +43,19 @@ constexpr Key kTrainKeys[] = {
         "machine matters",
         kAt<&Training::seed>, {.min = 0, .max = 4'294'967'295}),
     Key("folds", "folds",
-        "Column with the fold in which a row is tested, from 0; -1: training only. Without --folds and --group: five "
-        "blocks of rows",
+        "Column with the fold in which a row is tested, from 0; -1: training only. Without --folds and --group: each "
+        "machine of a column node or machine, else five blocks of rows",
         kAt<&Training::folds>),
     Key("group", "group", "Column with the machine of a row; each machine is tested with models of the others",
         kAt<&Training::group>),
     Key("machine", "machine",
-        "JSON file of the measured machine, written by kepler-model machine; agents use models of similar machines",
+        "JSON file of the measured machine, written by kepler-model machine, or of several by name; agents use models "
+        "of similar machines",
         kAt<&Training::machine>, {.is_path = true}),
     Key("power", "power", "Kind of power; AbsPower: all, with idle power, DynPower: only what load adds",
         kAt<&Training::power>, {.choices = kPowers}),
+    Key("per", "per", "Unit of the model; core: one logical CPU, so that the model serves machines of other sizes",
+        kAt<&Training::per>, {.choices = kPers}),
     Key("name", "name", "Name of the model; empty: the name of its directory", kAt<&Training::name>),
     Key("modelVersion", "model-version", "Version of the model; a larger number is newer",
         kAt<&Training::model_version>, {.min = 0, .max = 4'294'967'295}),
@@ -129,8 +135,6 @@ void CheckTraining(settings::Draft& draft, const Training& config) {
                  "--set");
   if (config.good_enough > 0 && config.search == 0 && config.budget == Duration{})
     draft.Reject("goodEnough", "needs --search or --budget, too");
-  if (!config.machine.empty() && !config.group.empty())
-    draft.Reject("machine", "cannot be combined with --group: the rows belong to several machines");
   if (!config.set.empty() && config.trainer == "auto")
     draft.Reject("set", "auto selects hyper-parameters itself; name a trainer to set them");
   for (const std::string& text : judging::SplitItems(config.set))

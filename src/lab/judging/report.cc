@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <string>
 
@@ -75,6 +76,13 @@ std::string_view WattsMean(const model::PowerModel& model) {
              : "Its watts are the power that load adds, without idle power.\n\n";
 }
 
+std::string_view UnitMeans(const model::PowerModel& model) {
+  return model.per == model::Per::kMachine ? ""
+                                           : "It is a model of one logical CPU. Counters are divided by the CPUs of "
+                                             "the machine, and watts are multiplied "
+                                             "by them. Ranges below are per CPU; errors are of whole machines.\n\n";
+}
+
 /// As it was asked for, and what came of it.
 std::string SearchedFor(const Card& card) {
   const Choices& choices = card.choices;
@@ -111,6 +119,21 @@ std::string AccuracyRows(std::span<const Figures> figures) {
   return out;
 }
 
+/// Errors on each machine, by models that have not seen it.
+std::string MachineRows(const Card& card) {
+  if (card.machines.empty()) return {};
+  std::string out = fmt::format(
+      "\nEach machine by a model of the others:\n\n| {} | Component | Rows | MAE, W | MAPE, % |\n"
+      "|---|---|---|---|---|\n",
+      Plain(card.group));
+  for (const MachineErrors& machine : card.machines)
+    for (size_t i = 0; i < machine.errors.size(); ++i)
+      out += fmt::format("| {} | {} | {} | {:.3f} | {} |\n", Plain(machine.name),
+                         model::Name(card.figures[i].target.component), machine.errors[i].rows,
+                         machine.errors[i].mae_watts, MapeText(machine.errors[i]));
+  return out;
+}
+
 }  // namespace
 
 std::string ErrorMembers(const training::Errors& errors) {
@@ -130,6 +153,31 @@ std::string FiguresJson(std::string_view head, std::span<const Figures> figures)
   out += R"("components":{)";
   for (size_t i = 0; i < figures.size(); ++i) out += (i == 0 ? "" : ",") + ComponentJson(figures[i]);
   return out + "}}\n";
+}
+
+std::string MachinesJson(std::span<const MachineErrors> machines) {
+  if (machines.empty()) return {};
+  std::string items;
+  for (const MachineErrors& machine : machines) {
+    std::string errors;
+    for (const training::Errors& of : machine.errors)
+      errors += fmt::format("{}{{{}}}", errors.empty() ? "" : ",", ErrorMembers(of));
+    items += fmt::format(R"({}{{"name":{},"errors":[{}]}})", items.empty() ? "" : ",", Quote(machine.name), errors);
+  }
+  return fmt::format(R"("machines":[{}],)", items);
+}
+
+std::string MachinesLine(std::string_view column, std::span<const MachineErrors> machines) {
+  if (machines.empty()) return {};
+  std::vector<const MachineErrors*> sorted;
+  for (const MachineErrors& machine : machines) sorted.push_back(&machine);
+  const auto mape = [](const MachineErrors* machine) { return machine->errors.front().mape; };
+  std::ranges::stable_sort(sorted, {}, mape);
+  const auto named = [&](const MachineErrors* machine) {
+    return fmt::format("{:.2f} % ({})", mape(machine), EscapeControls(machine->name));
+  };
+  return fmt::format("MAPE by {}: median {:.2f} %, from {} to {}; the card lists all {}\n", column,
+                     mape(sorted[sorted.size() / 2]), named(sorted.front()), named(sorted.back()), sorted.size());
 }
 
 std::string ChoicesJson(const Choices& choices) {
@@ -178,7 +226,7 @@ std::string ModelCard(const Card& card) {
   const model::PowerModel& model = card.model;
   std::string out = fmt::format("# {}\n\nA power model of a node ({}), trained by kepler-model {}.\n\n",
                                 Plain(model.name), model::Name(model.output), card.version);
-  out += WattsMean(model);
+  out += std::string(WattsMean(model)) + std::string(UnitMeans(model));
   out += TrainedOn(card);
   out += "## Features\n\nThe training range is the minimum and maximum of each feature in training.\n\n";
   out += "| Feature | From | To |\n|---|---|---|\n";
@@ -187,7 +235,7 @@ std::string ModelCard(const Card& card) {
   out += "\n## Errors\n\n" + AccuracyRows(card.figures);
   out += fmt::format("\nJudged {}. The last column is the error of predicting the mean of the training rows.\n",
                      Plain(card.judged));
-  return out + std::string(kLimits);
+  return out + MachineRows(card) + std::string(kLimits);
 }
 
 }  // namespace kepler::lab::judging

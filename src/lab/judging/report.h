@@ -20,6 +20,9 @@ namespace kepler::lab::judging {
 /// One object on one line: `head` (members, each with a comma behind it), the members above where there is one
 /// component, and "components" by their names.
 [[nodiscard]] std::string FiguresJson(std::string_view head, std::span<const Figures> figures);
+/// Member "machines" of JSON with a comma behind it, and a line for people; empty without machines.
+[[nodiscard]] std::string MachinesJson(std::span<const MachineErrors> machines);
+[[nodiscard]] std::string MachinesLine(std::string_view column, std::span<const MachineErrors> machines);
 /// A line a component.
 [[nodiscard]] std::string FiguresTable(std::span<const Figures> figures);
 
@@ -41,8 +44,9 @@ struct Card {
   size_t rows = 0;
   std::string_view group;  // the column, or none
   Choices choices;
-  std::span<const std::string> set;  // "trees=200"
-  std::string_view judged;           // "out of fold: ..."
+  std::span<const std::string> set;           // "trees=200"
+  std::string_view judged;                    // "out of fold: ..."
+  std::span<const MachineErrors> machines{};  // in `group`
   const model::PowerModel& model;
   std::span<const Figures> figures;
 };

@@ -80,6 +80,33 @@ TEST(ModelCard, SaysWhatItIsAndWhatItIsNotFor) {
   EXPECT_THAT(card, HasSubstr("## What it must not be used for\n"));
 }
 
+TEST(ModelCard, SaysWhatItIsOnEachMachine) {
+  const std::vector<MachineErrors> machines = {{"a", {{{.rows = 2, .mae_watts = 1, .mape = 3, .r2 = 0}, 2}}},
+                                               {"b|c", {{{.rows = 1, .mae_watts = 9, .mape = 20, .r2 = 0}, 1}}},
+                                               {"d", {{{.rows = 1, .mae_watts = 2, .mape = 4, .r2 = 0}, 1}}}};
+  model::PowerModel model{.name = "node", .features = {}, .domain = {}, .components = {}, .machine = {}};
+  model.per = model::Per::kCore;
+  const std::string card = ModelCard({.version = "1.2",
+                                      .data = "node.csv",
+                                      .sha256 = "00ff",
+                                      .rows = 4,
+                                      .group = "node",
+                                      .choices = {},
+                                      .set = {},
+                                      .judged = "",
+                                      .machines = machines,
+                                      .model = model,
+                                      .figures = std::vector{kPackage}});
+  EXPECT_THAT(card, HasSubstr("It is a model of one logical CPU."));
+  EXPECT_THAT(card, HasSubstr("| node | Component | Rows | MAE, W | MAPE, % |\n|---|---|---|---|---|\n"
+                              "| a | package | 2 | 1.000 | 3.00 |\n| b\\|c | package | 1 | 9.000 | 20.00 |\n"));
+  EXPECT_EQ(MachinesLine("node", machines),
+            "MAPE by node: median 4.00 %, from 3.00 % (a) to 20.00 % (b|c); the card lists all 3\n");
+  EXPECT_THAT(MachinesJson(machines),
+              StartsWith(R"("machines":[{"name":"a","errors":[{"n":2,"mae":1,"mape":3,"mape_rows":2,"r2":0}]},)"));
+  EXPECT_EQ(MachinesLine("", {}) + MachinesJson({}), "");
+}
+
 TEST(ModelCard, SaysHowItWasSearchedFor) {
   const model::PowerModel model{.name = "node",
                                 .output = model::OutputType::kAbsPower,
