@@ -66,6 +66,11 @@ TEST(MachinesJson, OneOrSeveralByName) {
             (MachinesByName{{"a", {.cores = 4}}, {"b", {.cores = 8}}}));
 }
 
+TEST(MachinesJson, IdentityOfTheProcessor_IsNoMachine) {
+  const MachineSpec machine{.cpuid = {.vendor = "v", .family = 6, .model = 1, .features = {}}};
+  EXPECT_EQ(*ReadMachinesJson(WriteMachineJson(machine)), (MachinesByName{{"", machine}}));
+}
+
 TEST(MachinesJson, WhatIsWrong_IsSaid) {
   const auto why = [](std::string_view text) { return ReadMachinesJson(text).error().message; };
   EXPECT_THAT(why(R"({"a":{"core":4}})"), HasSubstr("a: unknown key \"core\"; did you mean cores?"));

@@ -81,6 +81,8 @@ Result<std::optional<model::MachineSpec>> CommonMachine(const DataFile& data, co
   model::MachineSpec common = *of_rows.front();
   for (const model::MachineSpec* machine : of_rows) {
     if (machine->processor != common.processor) return std::nullopt;
+    if (machine->cpuid != common.cpuid) common.cpuid = {};
+    common.is_guest = common.is_guest && machine->is_guest;
     for (const model::NumberAttribute& number : model::kNumberAttributes)
       if (machine->*number.value != common.*number.value) common.*number.value = 0;
   }
