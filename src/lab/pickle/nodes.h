@@ -50,6 +50,9 @@ class Source {
   std::vector<Node> nodes_;
 };
 
+/// Little endian; with a sign in two's complement.
+[[nodiscard]] double NumberOf(std::string_view digits, bool is_signed);
+
 /// Runs the opcodes of one pickle, up to its end, and returns its value.
 [[nodiscard]] Result<Id> ReadOne(Source& source);
 

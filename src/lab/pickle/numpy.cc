@@ -1,10 +1,8 @@
 // Values of numpy in a pickle: bytes, numbers and arrays.
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <optional>
-#include <span>
 #include <utility>
 
 #include "base/parse.h"
@@ -17,21 +15,22 @@ namespace {
 
 using Kind = Node::Kind;
 
+constexpr size_t kMaxArrayBytes = size_t{1} << 30;
+
 struct Field {
   std::string name = {};  // empty: the whole value
-  char kind = 'f';        // f, i, u, b, O: as numpy has them
+  char kind = 'f';        // f, i, u, b: numbers; V: named fields; O: objects
   size_t bytes = 8;
   size_t offset = 0;
 };
 
-struct Dtype {
+/// The type and shape of an array.
+struct Layout {
   std::vector<Field> fields;
   size_t bytes = 8;  // of one value
-};
-
-struct Shape {
-  std::vector<size_t> sizes;
-  bool is_fortran = false;
+  size_t rows = 1;   // of two dimensions, in the order of Fortran
+  size_t columns = 1;
+  size_t all_bytes = 8;
 };
 
 std::optional<size_t> CountOf(const Node* node) {
@@ -40,120 +39,94 @@ std::optional<size_t> CountOf(const Node* node) {
   return static_cast<size_t>(node->number);
 }
 
-/// A plain type: "f8", in the byte order of this machine.
-std::optional<Field> PlainField(const Source& source, const Node* dtype) {
+/// A type without its named fields: "f8", in the byte order of this machine.
+std::optional<Field> FieldOf(const Source& source, const Node* dtype) {
   if (dtype == nullptr || dtype->kind != Kind::kObject || dtype->text != kDtype) return std::nullopt;
   const Node* const name = source.Item(source[dtype->items[0]], 0);
-  if (name == nullptr || name->kind != Kind::kText || name->text.size() < 2) return std::nullopt;
   const Node* const order = dtype->items.size() < 2 ? nullptr : source.Item(source[dtype->items[1]], 1);
-  if (order != nullptr && order->text == ">") return std::nullopt;
+  if (name == nullptr || name->text.empty() || (order != nullptr && order->text == ">")) return std::nullopt;
   const auto bytes = ParseNumber<size_t>(std::string_view(name->text).substr(1));
-  if (!bytes || *bytes == 0 || *bytes > 4096) return std::nullopt;
-  return Field{.kind = name->text[0], .bytes = *bytes};
+  const char kind = name->text[0];
+  const bool is_valid = kind == 'f'   ? bytes == 4 || bytes == 8
+                        : kind == 'b' ? bytes == 1
+                        : kind == 'i' || kind == 'u'
+                            ? bytes.value_or(9) <= 8 && std::has_single_bit(*bytes)
+                            : (kind == 'V' || kind == 'O') && bytes.value_or(0) != 0 && bytes <= 4096;
+  if (!is_valid) return std::nullopt;
+  return Field{.kind = kind, .bytes = *bytes};
 }
 
-bool IsNumber(const Field& field) {
-  switch (field.kind) {
-    case 'f':
-      return field.bytes == 4 || field.bytes == 8;
-    case 'i':
-    case 'u':
-      return field.bytes <= 8 && (field.bytes & (field.bytes - 1)) == 0;
-    default:
-      return field.kind == 'b' && field.bytes == 1;
-  }
-}
-
-/// Nothing for types other than numbers, and named fields of numbers, and objects.
-std::optional<Dtype> DtypeOf(const Source& source, const Node* node) {
-  const auto plain = PlainField(source, node);
-  if (!plain) return std::nullopt;
-  if (plain->kind != 'V') {
-    if (plain->kind != 'O' && !IsNumber(*plain)) return std::nullopt;
-    return Dtype{.fields = {*plain}, .bytes = plain->bytes};
-  }
-  if (node->items.size() < 2) return std::nullopt;
-  const Node& state = source[node->items[1]];
-  const Node* const names = source.Item(state, 3);
-  const Node* const places = source.Item(state, 4);
-  if (names == nullptr || places == nullptr) return std::nullopt;
-  Dtype dtype{.fields = {}, .bytes = plain->bytes};
+std::optional<std::vector<Field>> NamedFields(const Source& source, const Node& dtype, size_t all_bytes) {
+  if (dtype.items.size() < 2) return std::nullopt;
+  const Node* const names = source.Item(source[dtype.items[1]], 3);
+  const Node* const places = source.Item(source[dtype.items[1]], 4);
+  if (names == nullptr || places == nullptr || names->items.empty()) return std::nullopt;
+  std::vector<Field> fields;
   for (const Id id : names->items) {
     const Node* const place = source.Find(*places, source[id].text);
-    if (place == nullptr) return std::nullopt;
-    auto field = PlainField(source, source.Item(*place, 0));
-    const auto offset = CountOf(source.Item(*place, 1));
-    if (!field || !IsNumber(*field) || !offset || *offset + field->bytes > dtype.bytes) return std::nullopt;
-    field->name = source[id].text;
-    field->offset = *offset;
-    dtype.fields.push_back(*std::move(field));
+    auto field = place == nullptr ? std::nullopt : FieldOf(source, source.Item(*place, 0));
+    const auto offset = place == nullptr ? std::nullopt : CountOf(source.Item(*place, 1));
+    if (!field || !offset || field->kind == 'V' || field->kind == 'O' || *offset + field->bytes > all_bytes)
+      return std::nullopt;
+    fields.push_back({.name = source[id].text, .kind = field->kind, .bytes = field->bytes, .offset = *offset});
   }
-  return dtype;
+  return fields;
 }
 
-std::optional<Shape> ShapeOf(const Source& source, const Node* list, bool is_fortran) {
-  if (list == nullptr || list->kind != Kind::kList || (is_fortran && list->items.size() > 2)) return std::nullopt;
-  Shape shape{.sizes = {}, .is_fortran = is_fortran && list->items.size() == 2};
-  for (size_t i = 0; i < list->items.size(); ++i) {
-    const auto size = CountOf(source.Item(*list, i));
-    if (!size) return std::nullopt;
-    shape.sizes.push_back(*size);
+/// Nothing for other types than numbers, objects and named fields of numbers, for Fortran's order of more than two
+/// dimensions, and for more than kMaxArrayBytes. Without `shape`: of one number.
+std::optional<Layout> LayoutOf(const Source& source, const Node* dtype, const Node* shape, bool is_fortran) {
+  const auto whole = FieldOf(source, dtype);
+  if (!whole) return std::nullopt;
+  Layout layout{.fields = {*whole}, .bytes = whole->bytes, .all_bytes = whole->bytes};
+  if (whole->kind == 'V') {
+    auto fields = NamedFields(source, *dtype, whole->bytes);
+    if (!fields) return std::nullopt;
+    layout.fields = *std::move(fields);
   }
-  return shape;
-}
-
-/// Bytes of all values; nothing above a gigabyte.
-std::optional<size_t> BytesOf(const Shape& shape, size_t bytes) {
-  for (const size_t size : shape.sizes)
-    if (__builtin_mul_overflow(bytes, size, &bytes) || bytes > size_t{1} << 30) return std::nullopt;
-  return bytes;
-}
-
-template <class T>
-double As(const char* bytes) {
-  T value;
-  std::memcpy(&value, bytes, sizeof(T));
-  return static_cast<double>(value);
-}
-
-double NumberAt(const Field& field, const char* bytes) {
-  if (field.kind == 'f') return field.bytes == 4 ? As<float>(bytes) : As<double>(bytes);
-  const bool is_signed = field.kind == 'i';
-  switch (field.bytes) {
-    case 1:
-      return is_signed ? As<int8_t>(bytes) : As<uint8_t>(bytes);
-    case 2:
-      return is_signed ? As<int16_t>(bytes) : As<uint16_t>(bytes);
-    case 4:
-      return is_signed ? As<int32_t>(bytes) : As<uint32_t>(bytes);
-    default:
-      return is_signed ? As<int64_t>(bytes) : As<uint64_t>(bytes);
+  if (shape == nullptr) return layout;
+  if (shape->kind != Kind::kList || (is_fortran && shape->items.size() > 2)) return std::nullopt;
+  for (size_t i = 0; i < shape->items.size(); ++i) {
+    const auto size = CountOf(source.Item(*shape, i));
+    if (!size || __builtin_mul_overflow(layout.all_bytes, *size, &layout.all_bytes) ||
+        layout.all_bytes > kMaxArrayBytes)
+      return std::nullopt;
+    if (is_fortran && shape->items.size() == 2) (i == 0 ? layout.rows : layout.columns) = *size;
   }
+  return layout;
 }
 
-std::vector<double> Column(const Field& field, const Dtype& dtype, const Shape& shape, std::string_view bytes) {
-  const size_t count = bytes.size() / dtype.bytes;
-  const size_t columns = shape.is_fortran ? shape.sizes[1] : 1;
-  std::vector<double> numbers(count);
+double NumberAt(const Field& field, std::string_view bytes) {
+  bytes = bytes.substr(field.offset, field.bytes);
+  if (field.kind != 'f') return NumberOf(bytes, field.kind == 'i');
+  float single = 0;
+  double number = 0;
+  std::memcpy(field.bytes == 4 ? static_cast<void*>(&single) : &number, bytes.data(), field.bytes);
+  return field.bytes == 4 ? static_cast<double>(single) : number;
+}
+
+Node ColumnOf(const Field& field, const Layout& layout, std::string_view bytes) {
+  Node column{.kind = Kind::kNumbers};
+  const size_t count = bytes.size() / layout.bytes;
   for (size_t i = 0; i < count; ++i) {
-    const size_t from = shape.is_fortran ? i % columns * shape.sizes[0] + i / columns : i;
-    numbers[i] = NumberAt(field, bytes.data() + from * dtype.bytes + field.offset);
+    const size_t from = layout.rows == 1 ? i : i % layout.columns * layout.rows + i / layout.columns;
+    column.numbers.push_back(NumberAt(field, bytes.substr(from * layout.bytes, layout.bytes)));
   }
-  return numbers;
+  return column;
 }
 
 /// Makes `id` the array of `bytes`.
-Status SetArray(Source& source, Id id, const Dtype& dtype, const Shape& shape, std::string_view bytes) {
-  if (BytesOf(shape, dtype.bytes) != bytes.size() || dtype.fields.empty() || dtype.fields[0].kind == 'O')
+Status SetArray(Source& source, Id id, const Layout& layout, std::string_view bytes) {
+  if (layout.all_bytes != bytes.size() || layout.fields[0].kind == 'O')
     return source.Refuse("an array whose bytes do not fit its shape and type");
-  if (dtype.fields[0].name.empty()) {
-    source[id] = {.kind = Kind::kNumbers, .numbers = Column(dtype.fields[0], dtype, shape, bytes)};
+  if (layout.fields[0].name.empty()) {
+    source[id] = ColumnOf(layout.fields[0], layout, bytes);
     return {};
   }
   Node columns{.kind = Kind::kDict};
-  for (const Field& field : dtype.fields) {
+  for (const Field& field : layout.fields) {
     KEPLER_TRY(const Id key, source.Add({.kind = Kind::kText, .text = field.name}));
-    KEPLER_TRY(const Id column, source.Add({.kind = Kind::kNumbers, .numbers = Column(field, dtype, shape, bytes)}));
+    KEPLER_TRY(const Id column, source.Add(ColumnOf(field, layout, bytes)));
     columns.items.insert(columns.items.end(), {key, column});
   }
   source[id] = std::move(columns);
@@ -161,19 +134,17 @@ Status SetArray(Source& source, Id id, const Dtype& dtype, const Shape& shape, s
 }
 
 /// Makes `id` the array, or the number if `shape` is null, that these parts of an object describe.
-Status SetFromText(Source& source, Id id, const Node* dtype_of, const Node* shape_of, bool is_fortran,
-                   const Node* bytes) {
-  const auto dtype = DtypeOf(source, dtype_of);
-  const auto shape = shape_of == nullptr ? Shape() : ShapeOf(source, shape_of, is_fortran);
-  if (!dtype || !shape || bytes == nullptr) return source.Refuse("an array of an unsupported type or shape");
-  if (bytes->kind == Kind::kList && dtype->fields[0].kind == 'O') {
-    const Node list = *bytes;
-    source[id] = list;
+Status SetValue(Source& source, Id id, const Node* dtype, const Node* shape, const Node* fortran, const Node* values) {
+  const bool is_fortran = fortran != nullptr && (fortran->number != 0 || fortran->text == "F");
+  const auto layout = LayoutOf(source, dtype, shape, is_fortran);
+  if (!layout || values == nullptr) return source.Refuse("an array of an unsupported type, shape or size");
+  const Node copy = *values;  // its place may move
+  if (copy.kind == Kind::kList && layout->fields[0].kind == 'O') {
+    source[id] = copy;
     return {};
   }
-  const std::string copy = bytes->text;  // its place may move
-  KEPLER_CHECK_OK(SetArray(source, id, *dtype, *shape, copy));
-  if (shape_of == nullptr && source[id].kind == Kind::kNumbers)
+  KEPLER_CHECK_OK(SetArray(source, id, *layout, copy.text));
+  if (shape == nullptr && source[id].kind == Kind::kNumbers)
     source[id] = {.kind = Kind::kNumber, .number = source[id].numbers[0]};
   return {};
 }
@@ -182,10 +153,11 @@ Status SetFromText(Source& source, Id id, const Node* dtype_of, const Node* shap
 Status ReadJoblibArray(Source& source, Id id) {
   const Node state = source[source[id].items[1]];
   const Node* const order = source.Find(state, "order");
-  const auto dtype = DtypeOf(source, source.Find(state, "dtype"));
-  const auto shape = ShapeOf(source, source.Find(state, "shape"), order != nullptr && order->text == "F");
-  if (!dtype || !shape || dtype->fields.empty()) return source.Refuse("an array of an unsupported type or shape");
-  if (dtype->fields[0].kind == 'O') {
+  const auto layout = LayoutOf(source, source.Find(state, "dtype"), source.Find(state, "shape"),
+                               order != nullptr && order->text == "F");
+  if (!layout || source.Find(state, "shape") == nullptr)
+    return source.Refuse("an array of an unsupported type, shape or size");
+  if (layout->fields[0].kind == 'O') {
     KEPLER_TRY(const Id objects, ReadOne(source));
     const Node list = source[objects];
     source[id] = list;
@@ -195,16 +167,13 @@ Status ReadJoblibArray(Source& source, Id id) {
     KEPLER_TRY(const uint64_t padding, source.TakeNumber(1));
     KEPLER_TRY([[maybe_unused]] const std::string_view skipped, source.Take(padding));
   }
-  const auto size = BytesOf(*shape, dtype->bytes);
-  if (!size) return source.Refuse("an array of more than 1 GiB");
-  KEPLER_TRY(const std::string_view bytes, source.Take(*size));
-  return SetArray(source, id, *dtype, *shape, bytes);
+  KEPLER_TRY(const std::string_view bytes, source.Take(layout->all_bytes));
+  return SetArray(source, id, *layout, bytes);
 }
 
 /// Bytes as protocol 2 writes them: one character of a text per byte.
 Status SetBytes(Source& source, Id id, const Node* text) {
-  if (text == nullptr || text->kind != Kind::kText || !IsValidUtf8(text->text))
-    return source.Refuse("bytes without a text");
+  if (text == nullptr || !IsValidUtf8(text->text)) return source.Refuse("bytes without a text");
   std::string bytes;
   for (std::string_view rest = text->text; !rest.empty();) {
     const Character character = FirstCharacter(rest);
@@ -219,22 +188,16 @@ Status SetBytes(Source& source, Id id, const Node* text) {
 }  // namespace
 
 Status Decode(Source& source, Id object) {
-  const std::string_view name = source[object].text;
-  const Node& arguments = source[source[object].items[0]];
-  const auto argument = [&](size_t i) { return source.Item(arguments, i); };
-  if (source[object].items.size() == 1) {
-    if (name == kEncode) return SetBytes(source, object, argument(0));
-    if (name.ends_with(kScalar)) return SetFromText(source, object, argument(0), nullptr, false, argument(1));
-    if (!name.ends_with(kFromBuffer)) return {};
-    const Node* const order = argument(3);
-    return SetFromText(source, object, argument(1), argument(2), order != nullptr && order->text == "F", argument(0));
-  }
-  if (name == kJoblibArray) return ReadJoblibArray(source, object);
-  if (!name.ends_with(kReconstruct)) return {};
-  const Node& state = source[source[object].items[1]];
-  const Node* const fortran = source.Item(state, 3);
-  return SetFromText(source, object, source.Item(state, 2), source.Item(state, 1),
-                     fortran != nullptr && fortran->number != 0, source.Item(state, 4));
+  const std::string name = source[object].text;
+  const bool has_state = source[object].items.size() > 1;
+  const auto part = [&](size_t i) { return source.Item(source[source[object].items[has_state ? 1 : 0]], i); };
+  if (has_state && name == kJoblibArray) return ReadJoblibArray(source, object);
+  if (has_state && name.ends_with(kReconstruct)) return SetValue(source, object, part(2), part(1), part(3), part(4));
+  if (has_state) return {};
+  if (name == kEncode) return SetBytes(source, object, part(0));
+  if (name.ends_with(kScalar)) return SetValue(source, object, part(0), nullptr, nullptr, part(1));
+  if (name.ends_with(kFromBuffer)) return SetValue(source, object, part(1), part(2), part(3), part(0));
+  return {};
 }
 
 }  // namespace kepler::lab::pickle

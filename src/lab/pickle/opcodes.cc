@@ -27,16 +27,6 @@ bool IsKnownName(std::string_view name) {
   return !name.contains(' ') && kNames.contains(fmt::format(" {} ", name));
 }
 
-/// Little endian, two's complement.
-double NumberOf(std::string_view digits, bool is_signed) {
-  double number = 0;
-  for (size_t i = digits.size(); i-- > 0;) {
-    const bool has_sign = is_signed && i + 1 == digits.size();
-    number = number * 256 + (has_sign ? static_cast<int8_t>(digits[i]) : static_cast<uint8_t>(digits[i]));
-  }
-  return number;
-}
-
 class Machine {
  public:
   explicit Machine(Source& source) : source_(source) {}
@@ -237,6 +227,15 @@ const Machine::Operation Machine::kOperations[] = {
 };
 
 }  // namespace
+
+double NumberOf(std::string_view digits, bool is_signed) {
+  double number = 0;
+  for (size_t i = digits.size(); i-- > 0;) {
+    const bool has_sign = is_signed && i + 1 == digits.size();
+    number = number * 256 + (has_sign ? static_cast<int8_t>(digits[i]) : static_cast<uint8_t>(digits[i]));
+  }
+  return number;
+}
 
 Result<Id> ReadOne(Source& source) {
   if (source.depth == kMaxPickles) return source.Refuse(fmt::format("more than {} pickles in each other", kMaxPickles));
