@@ -132,8 +132,7 @@ class ModelRig final : public ProcRig {
  public:
   std::unique_ptr<EnergySource> MakeSource() override {
     return std::make_unique<modeled::ModelSource>(
-        modeled::ModelSourceOptions{.procfs = tree.root(),
-                                    .proc_stat = std::make_shared<os::ProcStatReader>(tree.root(), clock),
+        modeled::ModelSourceOptions{.proc_stat = std::make_shared<os::ProcStatReader>(tree.root(), clock),
                                     .events = nullptr,
                                     .models = nullptr,
                                     .machine = {}},

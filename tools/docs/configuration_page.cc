@@ -164,12 +164,11 @@ std::string TypeCell(const Key& key) {
 }
 
 std::string KeyRow(const Key& key) {
-  const auto& [alias, missing, unit, is_path, secret, required, choices, items, min, max, min_above_zero] = key.details;
   std::string flag;
   if (!key.flag.empty()) flag = fmt::format("`--{}{}`", settings::IsBool(key) ? "[no-]" : "", key.flag);
-  if (!alias.empty()) flag += fmt::format(", `--{}`", alias);
+  if (!key.details.alias.empty()) flag += fmt::format(", `--{}`", key.details.alias);
   std::string meaning = settings::Meaning(key);
-  if (!choices.empty())
+  if (const auto& choices = key.details.choices; !choices.empty())
     meaning += fmt::format(". {} {}", settings::IsList(key) ? "Each one of" : "One of", fmt::join(choices, ", "));
   return fmt::format("| `{}` | {} | {} | `{}` | {} |\n", key.path, flag, TypeCell(key),
                      settings::Show(key, settings::Default(key)), Cell(meaning));
