@@ -15,13 +15,13 @@
 #include "apps/kepler-model/commands.h"
 #include "apps/kepler-model/train.h"
 #include "json/document.h"
-#include "lab/dataset/isolation.h"
 #include "lab/files/files.h"
 #include "lab/files/model_file.h"
 #include "lab/judging/importance.h"
 #include "lab/judging/limits.h"
 #include "lab/judging/pipeline_report.h"
 #include "lab/judging/report.h"
+#include "lab/judging/table_page.h"
 #include "model/features.h"
 
 namespace kepler::lab::tool {
@@ -40,16 +40,6 @@ double ScoreOf(const Trained& trained) {
   for (const judging::Figures& of : trained.fit.figures)
     if (of.of_mean && of.of_mean->mae_watts > 0) sum += of.errors.mae_watts / of.of_mean->mae_watts;
   return sum;
-}
-
-std::vector<std::string> ColumnsOfWatts(const judging::DataFile& data) {
-  std::vector<std::string> columns;
-  for (const std::string& name : data.table.names()) {
-    std::vector<std::string> with = columns;
-    with.push_back(name);
-    if (!dataset::WattsOf(name).empty() && judging::ResolveTargets(with, {})) columns = std::move(with);
-  }
-  return columns;
 }
 
 /// The names of groups and their features in this table; of groups with the same features the first.
@@ -198,7 +188,7 @@ Status RunAll(const Pipeline& given) {
   KEPLER_CHECK_OK(files::CheckFile(config.of.output + "/report.html"));
   KEPLER_TRY(const judging::Machines machines, judging::ReadMachines(config.of.machine, config.of.group));
   KEPLER_TRY(const judging::DataFile data, judging::ReadData(config.of.data));
-  config.of.target = config.target.empty() ? ColumnsOfWatts(data) : config.target;
+  config.of.target = config.target.empty() ? judging::ColumnsOfWatts(data) : config.target;
   if (config.of.target.empty())
     return Fail(ErrorKind::kInvalid, fmt::format("{}: no column of watts (package_power, dram_power)", data.path));
   KEPLER_TRY(const auto groups, GroupsOf(config, data));
