@@ -503,7 +503,9 @@ class Plots(FilesTest):
     def test_what_cannot_be_drawn(self):
         data, page = f"--data={NX12}", f"--output={self.path('page.svg')}"
         mine = f"--predictions={self.out}"
-        self.refuse_plot(data, page, says="set either --predictions or --model", code=2)
+        self.refuse_plot(data, page, "--compare=a=b.csv", says="needs --predictions or --model", code=2)
+        self.refuse_plot(data, page, "--target=core_power", says="no column 'core_power'")
+        self.refuse_plot(data, page, "--feature=cycles", says="no column 'cycles'")
         self.refuse_plot(data, page, mine, "--model=x", says="set either --predictions or --model", code=2)
         self.refuse_plot(data, mine, f"--output={self.path('page.pdf')}", says="must be .svg, .png or .html", code=2)
         self.refuse_plot(data, page, mine, "--target=watts", says="contains no component", code=2)

@@ -176,5 +176,39 @@ class Pipeline(PipelineTest):
                 self.assertEqual(sorted(os.listdir(self.folder)), before)
 
 
+class PlotOfATable(PipelineTest):
+    def test_power_and_features_are_drawn_and_summed_up(self):
+        said = json.loads(self.succeed("plot", NX12, f"--output={self.path('page.html')}", "--json"))
+        rows = rows_of(NX12)
+        columns = {of["name"]: of for of in said["columns"]}
+        self.assertEqual([of["name"] for of in said["columns"]][:3], ["package_power", "dram_power", "platform_power"])
+        self.assertLessEqual({"cpu_cycles", "bpf_cpu_time_us", "bpf_block_irq"}, set(columns))
+        self.assertFalse({"row", "timestamp", "block5"} & set(columns))
+        for name in ("package_power", "cpu_cycles"):
+            values = [float(row[name]) for row in rows]
+            self.assertEqual((columns[name]["n"], columns[name]["min"], columns[name]["max"]),
+                             (len(rows), min(values), max(values)))
+            self.assertAlmostEqual(columns[name]["mean"] / (sum(values) / len(values)), 1)
+        self.assertIn("<td>package_power</td><td>2,202</td>", self.read("page.html").decode())
+        printed = self.succeed("plot", f"--data={NX12}", "--feature=cpu_cycles", f"--output={self.path('page.png')}")
+        self.assertEqual(printed, f"{self.path('page.png')}: 2202 rows, 3 columns of watts, 1 features\n")
+        self.assertEqual(self.read("page.png")[:4], b"\x89PNG")
+
+    def test_empty_cells_are_left_out(self):
+        table = self.write("gaps.csv", "cpu_cycles,package_power\n1,10\n,20\n3,\n5,40\n")
+        said = json.loads(self.succeed("plot", table, f"--output={self.path('page.svg')}", "--json"))
+        self.assertEqual([(of["name"], of["n"], of["mean"]) for of in said["columns"]],
+                         [("package_power", 3, 70 / 3), ("cpu_cycles", 3, 3)])
+
+    def test_what_cannot_be_drawn(self):
+        page = f"--output={self.path('page.svg')}"
+        for text, words in (("cpu_cycles\n1\n", "no column 'package_power'"), ("package_power\nx\n", "line 2"),
+                            ("cpu_cycles,package_power\n,1\n,2\n", "column 'cpu_cycles' has no number")):
+            with self.subTest(text):
+                why, _ = self.fail("plot", self.write("bad.csv", text), page)
+                self.assertIn(words, why)
+                self.assertFalse(os.path.exists(self.path("page.svg")))
+
+
 if __name__ == "__main__":
     run_tests()

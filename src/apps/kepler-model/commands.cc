@@ -38,7 +38,7 @@ constexpr Command kCommands[] = {
     {"evaluate", "Compare predictions of a model with measurements", RunEvaluate},
     {"validate", "Check the error of a model on measurements against limits", RunValidate},
     {"predict", "Write the prediction of a model for each row of a table", RunPredict},
-    {"plot", "Plot the errors of predictions", RunPlot},
+    {"plot", "Plot a table of measurements, or the errors of predictions", RunPlot},
     {"machine", "Print the description of this machine, or its type in a model database", RunMachine},
     {"export", "Pack a model into an archive", RunExport},
     {"import", "Convert an archive, or a model of another program, to a model", RunImport},

@@ -13,6 +13,7 @@
 #include "lab/judging/data.h"
 #include "lab/judging/plot_page.h"
 #include "lab/judging/report.h"
+#include "lab/judging/table_page.h"
 #include "lab/plot/chart.h"
 #include "lab/plot/render.h"
 
@@ -41,10 +42,12 @@ constexpr Key kPlotKeys[] = {
     Key("model", "model", "Model directory or file, to predict instead of --predictions", kAt<&Plot::model>,
         {.is_path = true}),
     Key("data", "data", "CSV file with measured watts and, for models, features", kAt<&Plot::data>,
-        {.is_path = true, .required = true}),
+        {.is_path = true, .required = true, .argument = true}),
     Key("target", "target", "Column of measured watts", kAt<&Plot::target>),
     Key("component", "component", "Component of the target, if its name does not contain it", kAt<&Plot::component>),
-    Key("feature", "feature", "Column for a chart of power over this feature", kAt<&Plot::feature>),
+    Key("feature", "feature",
+        "Column for a chart of power over this feature; without predictions: the only one, instead of all",
+        kAt<&Plot::feature>),
     Key("compare", "compare",
         "Comma-separated list of NAME=PATH of other predictions (.csv) or models to compare on "
         "the same rows",
@@ -56,12 +59,16 @@ constexpr Key kPlotKeys[] = {
 };
 constexpr settings::TableOf<Plot> kPlotTable(kPlotKeys);
 
-constexpr std::string_view kAboutPlot = R"(Plots the errors of predictions on one page.
+constexpr std::string_view kAboutPlot =
+    R"(Plots a table of measurements, or the errors of predictions for it, on one page.
 
-Charts: predicted against measured watts, error over time, both over time, error by load and, if selected, power over a feature
+Without --predictions and --model: power and features over time, and power by each feature.
+
+Charts of predictions: predicted against measured watts, error over time, both over time, error by load and, if selected, power over a feature
 and a comparison with other models. Use predictions of unseen rows (train --predictions): errors on training rows are too small.
 
 Examples:
+  kepler-model plot node.csv --output=node.html
   kepler-model plot --predictions=out.csv --data=node.csv --output=model.png
   kepler-model plot --model=model --data=another-day.csv --feature=cpu_cycles --output=model.html
   kepler-model plot --predictions=a.csv --compare=trees=b.csv,curve=c.csv --data=node.csv --output=models.svg)";
@@ -123,19 +130,32 @@ Result<judging::Comparison> JudgeRows(const Plot& config, const judging::DataFil
   return compared;
 }
 
-Result<std::string> Render(const judging::Comparison& compared, const std::string& ending) {
-  const plot::Page page = judging::PageOf(compared);
+/// `source` has a page and sheets: a comparison or a table.
+Result<std::string> Render(const auto& source, const std::string& ending) {
+  const plot::Page page = judging::PageOf(source);
   const plot::Drawing drawing = plot::LayOut(page);
   if (ending == ".png") return plot::RenderPng(drawing);
   KEPLER_TRY(std::string svg, plot::RenderSvg(drawing));
   if (ending == ".svg") return svg;
-  return plot::HtmlPage(page.title, {{.svg = std::move(svg), .sheets = judging::SheetsOf(compared)}});
+  return plot::HtmlPage(page.title, {{.svg = std::move(svg), .sheets = judging::SheetsOf(source)}});
+}
+
+Status DrawTable(const Plot& config, const judging::DataFile& data) {
+  KEPLER_TRY(judging::TablePage table, judging::ReadTablePage(data, config.target, config.feature));
+  table.title = config.title == Plot().title ? "Measurements" : config.title;
+  KEPLER_TRY(std::string page, Render(table, EndingOf(config.output)));
+  const std::string report = config.json ? judging::PlotJson(table, config.output)
+                                         : fmt::format("{}: {} rows, {} columns of watts, {} features\n", config.output,
+                                                       table.when.size(), table.watts.size(), table.features.size());
+  const std::vector<files::OutputFile> files = {{config.output, std::move(page)}, {"-", report}};
+  return files::WriteFiles(files);
 }
 
 Status DrawPlot(const Plot& config) {
   KEPLER_CHECK_OK(files::CheckWritable(config.output));
   KEPLER_TRY(const judging::Target target, judging::ResolveTarget(config.target, config.component));
   KEPLER_TRY(const judging::DataFile data, judging::ReadData(config.data));
+  if (config.predictions.empty() && config.model.empty()) return DrawTable(config, data);
   KEPLER_TRY(std::vector<judging::Source> sources, ReadSources(config, data, target));
   KEPLER_TRY(const judging::Comparison compared, JudgeRows(config, data, target, std::move(sources)));
   KEPLER_TRY(std::string page, Render(compared, EndingOf(config.output)));
@@ -149,8 +169,10 @@ Status DrawPlot(const Plot& config) {
 }
 
 void CheckPlot(settings::Draft& draft, const Plot& config) {
-  if (config.predictions.empty() == config.model.empty())
+  if (!config.predictions.empty() && !config.model.empty())
     draft.Reject("predictions", "set either --predictions or --model");
+  if (config.predictions.empty() && config.model.empty() && !config.compare.empty())
+    draft.Reject("compare", "needs --predictions or --model to compare with");
   if (const std::string ending = EndingOf(config.output); ending != ".svg" && ending != ".png" && ending != ".html")
     draft.Reject("output", "its suffix must be .svg, .png or .html");
   if (const auto target = judging::ResolveTarget(config.target, config.component); !target)
