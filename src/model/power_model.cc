@@ -105,6 +105,14 @@ std::optional<Component> ComponentOf(std::string_view name) {
 
 std::string_view Name(OutputType type) { return type == OutputType::kAbsPower ? "AbsPower" : "DynPower"; }
 
+std::optional<OutputType> OutputTypeOf(std::string_view name) {
+  constexpr std::string_view kMeanings[] = {"Power", "ModelWeight", "ComponentPower", "ComponentModelWeight"};
+  const bool is_dynamic = name.starts_with("Dyn");
+  if (!is_dynamic && !name.starts_with("Abs")) return std::nullopt;
+  if (std::ranges::find(kMeanings, name.substr(3)) == std::end(kMeanings)) return std::nullopt;
+  return is_dynamic ? OutputType::kDynPower : OutputType::kAbsPower;
+}
+
 std::string_view Name(Per per) { return per == Per::kCore ? "core" : "machine"; }
 
 Status CheckName(std::string_view name) { return CheckText("name", name); }

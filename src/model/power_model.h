@@ -23,6 +23,10 @@ inline constexpr size_t kComponents = 5;
 /// Meaning of the watts: AbsPower is total power including idle power, DynPower is dynamic power only.
 enum class OutputType : uint8_t { kAbsPower, kDynPower };
 [[nodiscard]] std::string_view Name(OutputType type);  // "AbsPower"
+/// Also by the other names of Kepler's model server up to 0.5: AbsModelWeight, AbsComponentPower,
+/// AbsComponentModelWeight, and the same with Dyn. They also state the format and whether zones are predicted, which
+/// model files show.
+[[nodiscard]] std::optional<OutputType> OutputTypeOf(std::string_view name);
 
 /// Unit of the predictors, and of `label` and `domain`: kMachine is the whole machine; kCore is one logical CPU. A
 /// kCore model serves machines of other sizes: features that GrowsWithCores() are divided by the CPUs of the machine,

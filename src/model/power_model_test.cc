@@ -52,6 +52,12 @@ TEST(ComponentNames, ThereAndBack) {
   EXPECT_EQ(Name(kUncore), "uncore");
   EXPECT_EQ(ComponentOf("Package"), std::nullopt);
   EXPECT_EQ(Name(OutputType::kDynPower), "DynPower");
+  for (const std::string kind : {"Power", "ModelWeight", "ComponentPower", "ComponentModelWeight"}) {
+    EXPECT_EQ(OutputTypeOf("Abs" + kind), OutputType::kAbsPower) << kind;
+    EXPECT_EQ(OutputTypeOf("Dyn" + kind), OutputType::kDynPower) << kind;
+  }
+  for (const std::string_view name : {"", "Abs", "Dyn", "Power", "abspower", "AbsPower ", "DynComponent"})
+    EXPECT_EQ(OutputTypeOf(name), std::nullopt) << name;
   EXPECT_EQ(Name(Per::kCore), "core");
 }
 

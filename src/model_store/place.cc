@@ -27,18 +27,12 @@ Status TakeChecksum(std::string_view value, Place& place) {
   return {};
 }
 
-std::optional<model::OutputType> OutputOfName(std::string_view name) {
-  for (const auto type : {model::OutputType::kAbsPower, model::OutputType::kDynPower})
-    if (name == model::Name(type)) return type;
-  return std::nullopt;
-}
-
 Status TakeOption(std::string_view option, Place& place) {
   if (option.starts_with(kChecksum) && place.sha256.empty())
     return TakeChecksum(option.substr(kChecksum.size()), place);
   if (!option.starts_with(kPower) || place.output)
     return Refuse("has an unknown or repeated option after #; options are sha256= and power=, joined by &");
-  place.output = OutputOfName(option.substr(kPower.size()));
+  place.output = model::OutputTypeOf(option.substr(kPower.size()));
   return place.output ? Status() : Refuse("power= must be AbsPower or DynPower");
 }
 
@@ -106,7 +100,7 @@ Result<Place> ParsePlace(std::string_view text) {
 model::OutputType OutputOf(std::string_view path) {
   auto output = model::OutputType::kAbsPower;
   Splitter parts(path.substr(0, path.size() - LastPart(path).size()), '/');
-  while (const auto part = parts.Next()) output = OutputOfName(*part).value_or(output);
+  while (const auto part = parts.Next()) output = model::OutputTypeOf(*part).value_or(output);
   return output;
 }
 

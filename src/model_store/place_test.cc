@@ -42,7 +42,8 @@ TEST(ParsePlace, PowerAndChecksum_InAnyOrder) {
   using model::OutputType;
   EXPECT_EQ(ParsePlace("/a.json")->output, std::nullopt);
   EXPECT_EQ(ParsePlace("/a.json#power=AbsPower")->output, OutputType::kAbsPower);
-  for (const std::string& options : {"power=DynPower&sha256=" + kDigits, "sha256=" + kDigits + "&power=DynPower"}) {
+  for (const std::string& options : {"power=DynComponentModelWeight&sha256=" + kDigits,
+                                     "power=DynPower&sha256=" + kDigits, "sha256=" + kDigits + "&power=DynPower"}) {
     const auto place = ParsePlace("https://h/a.json#" + options);
     ASSERT_TRUE(place) << place.error().message;
     EXPECT_EQ(place->output, OutputType::kDynPower);

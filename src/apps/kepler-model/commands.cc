@@ -15,6 +15,7 @@
 #include "base/parse.h"
 #include "base/text.h"
 #include "daemon/run.h"
+#include "model/power_model.h"
 
 namespace kepler::lab::tool {
 namespace {
@@ -117,6 +118,15 @@ int RunWithoutCommand(std::string_view argument) {
                                 nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest)));
 }
 
+/// `argument` with today's name of a kind of power; `before` is the argument before it.
+std::string WithKindOfPower(std::string_view before, std::string_view argument) {
+  constexpr std::string_view kFlag = "--power=";
+  const bool is_whole = argument.starts_with(kFlag);
+  const auto kind = model::OutputTypeOf(is_whole ? argument.substr(kFlag.size()) : argument);
+  if (!kind || (!is_whole && before != "--power")) return std::string(argument);
+  return fmt::format("{}{}", is_whole ? kFlag : "", model::Name(*kind));
+}
+
 }  // namespace
 
 void Note(std::string_view text) {
@@ -155,8 +165,11 @@ int RunCommand(std::string_view command, std::string_view about, std::span<const
                const settings::Values& values, const std::function<void(settings::Draft&)>& rules,
                const std::function<Status()>& work) {
   const std::string program = fmt::format("{}{}{}", kProgram, command.empty() ? "" : " ", command);
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < arguments.size(); ++i)
+    texts.push_back(WithKindOfPower(i == 0 ? "" : arguments[i - 1], arguments[i]));
   std::vector<const char*> argv = {program.c_str()};
-  argv.insert(argv.end(), arguments.begin(), arguments.end());
+  for (const std::string& text : texts) argv.push_back(text.c_str());
   const settings::Outcome outcome =
       settings::ParseCommandLine(argv, {.name = kProgram, .about = about, .build = daemon::ThisBuild()}, values, rules);
   if (outcome.action != settings::Action::kRun) return Answer(InOneForm(program, outcome));

@@ -109,6 +109,21 @@ TEST_F(Commands, TrainHelp_ListsTrainersParametersAndGroups) {
                     HasSubstr("\n  CounterOnly                 cache_miss, cpu_cycles, cpu_instructions\n")));
 }
 
+TEST_F(Commands, KindsOfPower_HaveTheNamesOfOldModelServers) {
+  tree_.Write("data.csv", Measurements());
+  for (const std::vector<std::string>& kind :
+       {std::vector<std::string>{"--power=DynComponentModelWeight"}, {"--power", "DynModelWeight"}}) {
+    std::vector<std::string> arguments = {"train", Flag("data", "data.csv"), "--features=cpu_cycles",
+                                          "--trainer=linear", Flag("output", "model")};
+    arguments.insert(arguments.end(), kind.begin(), kind.end());
+    ASSERT_EQ(RunTool(arguments).code, 0);
+    EXPECT_THAT(Text("model/model.json"), HasSubstr("\"output\":\"DynPower\""));
+  }
+  ExpectWrongUsage(RunTool({"train", "--power=DynWeight", Flag("data", "data.csv"), "--features=cpu_cycles",
+                            Flag("output", "model")}),
+                   "DynWeight");
+}
+
 TEST_F(Commands, Program_RefusesOtherCommandLines) {
   ExpectWrongUsage(RunTool({}), "a command is missing");
   ExpectWrongUsage(RunTool({"trai"}), "did you mean train?");
