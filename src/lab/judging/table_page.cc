@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "base/text.h"
@@ -20,18 +21,17 @@ namespace {
 constexpr plot::Color kColors[] = {plot::kBlue, plot::kOrange, plot::kGreen, plot::kVermilion, plot::kGrey};
 
 struct Summary {
-  size_t rows = 0;
-  double min = 0;
-  double mean = 0;
-  double max = 0;
+  size_t rows;
+  double min;
+  double mean;
+  double max;
 };
 
 Summary SummaryOf(const Column& column) {
   std::vector<double> values = column.values;
   std::erase_if(values, [](double value) { return std::isnan(value); });
   const auto [min, max] = std::ranges::minmax(values);
-  double sum = 0;
-  for (const double value : values) sum += value;
+  const double sum = std::accumulate(values.begin(), values.end(), 0.0);
   return {.rows = values.size(), .min = min, .mean = sum / static_cast<double>(values.size()), .max = max};
 }
 
@@ -113,22 +113,19 @@ plot::Page PageOf(const TablePage& table) {
     marks.series.push_back({.name = Name(table.watts[i]),
                             .color = kColors[i % std::size(kColors)],
                             .points = Points(table.when, table.watts[i].values)});
+  const auto panel = [](std::string title, std::string x, std::string y, plot::Color color,
+                        std::vector<plot::Point> points, bool lines) {
+    return plot::Panel{
+        .title = std::move(title),
+        .x_label = std::move(x),
+        .y_label = std::move(y),
+        .chart = plot::Marks{.series = {{.name = "", .color = color, .points = std::move(points)}}, .lines = lines}};
+  };
   for (const Column& feature : table.features) {
     const std::string name = Name(feature);
-    page.panels.push_back(
-        {.title = name,
-         .x_label = time,
-         .y_label = name,
-         .chart =
-             plot::Marks{.series = {{.name = "", .color = plot::kGreen, .points = Points(table.when, feature.values)}},
-                         .lines = true}});
-    page.panels.push_back(
-        {.title = "Power by " + name,
-         .x_label = name,
-         .y_label = of + ", W",
-         .chart = plot::Marks{
-             .series = {
-                 {.name = "", .color = plot::kBlue, .points = Points(feature.values, table.watts.front().values)}}}});
+    page.panels.push_back(panel(name, time, name, plot::kGreen, Points(table.when, feature.values), true));
+    page.panels.push_back(panel("Power by " + name, name, of + ", W", plot::kBlue,
+                                Points(feature.values, table.watts.front().values), false));
   }
   return page;
 }
