@@ -439,7 +439,7 @@ class Isolated(DataTest):
 
     def assert_dynamic(self, rows):
         for row in rows:
-            self.assertAlmostEqual(float(row["package_power"]), float(row["bpf_cpu_time_ms"]) / 100, delta=1e-6)
+            self.assertAlmostEqual(float(row["package_dynamic_power"]), float(row["bpf_cpu_time_ms"]) / 100, delta=1e-6)
 
     def test_none_leaves_everything(self):
         self.assertEqual(self.isolate("--method=none")["changed_rows"], 0)
@@ -456,8 +456,35 @@ class Isolated(DataTest):
         self.assertEqual((said["changed_rows"], said["clamped_to_0"]), (120, 1))
         self.assert_dynamic(self.rows("a"))
         self.assert_dynamic(self.rows("b"))
-        self.assertEqual({row["dram_power"] for row in self.rows("b")}, {""})
+        self.assertEqual({row["dram_dynamic_power"] for row in self.rows("b")}, {""})
         self.assertEqual(self.rows("a")[0]["note"], 'x, "y"')
+
+    def test_a_model_of_the_result_is_of_dynamic_power(self):
+        self.isolate()
+        train = ("train", f"--data={self.path('out.csv')}", "--features=bpf_cpu_time_ms", "--trainer=linear",
+                 f"--output={self.path('model')}")
+        said = json.loads(self.succeed(*train, "--json"))
+        self.assertEqual(said["components"]["package"]["target"], "package_dynamic_power")
+        with open(self.path("model/model.json"), encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["output"], "DynPower")
+        self.assertIn("out.csv: column 'package_dynamic_power' is without idle power, so it cannot train an AbsPower model",
+                      self.refused(*train, "--power=AbsPower"))
+        self.write("mixed.csv", "bpf_cpu_time_ms,package_dynamic_power,dram_power\n" + "1,2,3\n" * 5 + "2,3,4\n" * 5)
+        self.assertIn("'dram_power' is not; train two models", self.refused(
+            "train", f"--data={self.path('mixed.csv')}", "--features=bpf_cpu_time_ms", "--target=package_power,dram_power",
+            f"--output={self.path('mixed')}"))
+        judged = json.loads(self.succeed("evaluate", f"--model={self.path('model')}", f"--data={self.path('out.csv')}", "--json"))
+        self.assertEqual(judged["components"]["package"]["target"], "package_dynamic_power")
+        plotted = self.succeed("plot", f"--model={self.path('model')}", f"--data={self.path('out.csv')}",
+                               f"--output={self.path('plot.html')}")
+        self.assertIn("120 of 120 rows", plotted)
+        self.assertIn("column 'package_dynamic_power' is without idle power already; use the table before isolate",
+                      self.refused("isolate", f"--input={self.path('out.csv')}", "--output=-"))
+
+    def test_columns_that_would_become_the_same_are_refused(self):
+        self.data = self.write("twice.csv", "bpf_cpu_time_ms,package_power,package_watts\n1,2,3\n2,3,4\n")
+        self.assertIn("columns 'package_power' and 'package_watts' are of the same component; remove one",
+                      self.refused("isolate", f"--input={self.data}", "--output=-"))
 
     def test_a_machine_that_never_was_idle_is_told(self):
         self.assertNotIn("the minimum load", " ".join(self.isolate()["taken_off"]))
@@ -484,7 +511,7 @@ class Isolated(DataTest):
         idle = self.write("idle.csv", "bpf_cpu_time_ms\n500\n1500\n")
         self.isolate("--method=background", f"--model={self.path('model')}", f"--background={idle}")
         for row in self.rows("b")[40:]:
-            self.assertAlmostEqual(float(row["package_power"]), float(row["bpf_cpu_time_ms"]) / 100 + 10, delta=1.5)
+            self.assertAlmostEqual(float(row["package_dynamic_power"]), float(row["bpf_cpu_time_ms"]) / 100 + 10, delta=1.5)
 
         with open(self.data, encoding="utf-8") as file:
             lines = file.read().splitlines()
@@ -493,7 +520,7 @@ class Isolated(DataTest):
         self.isolate("--method=background", f"--model={self.path('model')}")
         self.assertNotIn("background_bpf_cpu_time_ms", self.rows("b")[0])
         for row in self.rows("b")[40:]:
-            self.assertAlmostEqual(float(row["package_power"]), float(row["bpf_cpu_time_ms"]) / 100 + 10, delta=1.5)
+            self.assertAlmostEqual(float(row["package_dynamic_power"]), float(row["bpf_cpu_time_ms"]) / 100 + 10, delta=1.5)
 
     def test_wrong_flags_and_tables(self):
         to = ("isolate", f"--input={self.data}", "--output=-")

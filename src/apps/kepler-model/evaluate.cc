@@ -59,7 +59,8 @@ Result<std::vector<judging::Target>> TargetsInFile(const model::PowerModel& mode
   std::string missing;
   for (const model::ComponentModel& of : model.components) {
     const std::string power = fmt::format("{}_power", model::Name(of.component));
-    std::string column = power;
+    const bool is_dynamic = model.output == model::OutputType::kDynPower;
+    std::string column = is_dynamic ? judging::FindTarget(data, power) : power;
     if (!judging::FindColumn(data, column)) column = fmt::format("{}_watts", model::Name(of.component));
     if (judging::FindColumn(data, column))
       targets.push_back({.column = std::move(column), .component = of.component});

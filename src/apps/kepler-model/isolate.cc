@@ -31,6 +31,7 @@ namespace {
 /// Columns of the table that get other values, by their place, and those that go.
 struct Changes {
   std::map<size_t, std::vector<double>> columns{};
+  std::map<size_t, std::string> names{};
   std::vector<size_t> left_out{};
 };
 
@@ -39,6 +40,10 @@ Result<std::vector<dataset::NumberColumn>> ReadWattsColumns(const judging::DataF
   const auto names = data.table.names();
   for (size_t i = 0; i < names.size(); ++i) {
     if (dataset::WattsOf(names[i]).empty()) continue;
+    if (dataset::IsDynamic(names[i]))
+      return Fail(ErrorKind::kInvalid,
+                  fmt::format("{}: column '{}' is without idle power already; use the table before isolate", data.path,
+                              names[i]));
     KEPLER_TRY(std::vector<double> values, judging::ReadGappy(data, i));
     columns.push_back({.name = names[i], .values = std::move(values)});
   }
@@ -197,7 +202,11 @@ std::string TableText(const judging::DataFile& data, const Changes& changes) {
   for (const size_t i : columns)
     if (!changes.columns.contains(i)) texts[i] = data.table.Texts(i);
   std::string out;
-  for (const size_t i : columns) out += (out.empty() ? "" : ",") + dataset::CsvCell(data.table.names()[i]);
+  for (const size_t i : columns) {
+    const auto renamed = changes.names.find(i);
+    out += (out.empty() ? "" : ",") +
+           dataset::CsvCell(renamed == changes.names.end() ? data.table.names()[i] : renamed->second);
+  }
   out += '\n';
   for (size_t row = 0; row < data.table.rows(); ++row) {
     for (const size_t i : columns) {
@@ -213,6 +222,16 @@ std::string TableText(const judging::DataFile& data, const Changes& changes) {
   return out;
 }
 
+/// package_power and package_watts would become the same column.
+Status CheckNames(const judging::DataFile& data, const Changes& changes) {
+  for (const auto& [i, name] : changes.names)
+    for (const auto& [other, same] : changes.names)
+      if (i < other && name == same)
+        return Fail(ErrorKind::kInvalid, fmt::format("{}: columns '{}' and '{}' are of the same component; remove one",
+                                                     data.path, data.table.names()[i], data.table.names()[other]));
+  return {};
+}
+
 Status IsolateTable(const Isolating& config) {
   KEPLER_CHECK_OK(files::CheckWritable(config.output));
   for (const std::string& source : {config.input, config.profile, config.idle, config.background})
@@ -223,7 +242,9 @@ Status IsolateTable(const Isolating& config) {
   for (dataset::NumberColumn& column : isolated.watts) {
     KEPLER_TRY(const size_t place, judging::FindColumn(data, column.name));
     changes.columns[place] = std::move(column.values);
+    if (column.is_dynamic) changes.names[place] = dataset::DynamicName(column.name);
   }
+  KEPLER_CHECK_OK(CheckNames(data, changes));
   KEPLER_CHECK_OK(files::WriteFile(config.output, TableText(data, changes)));
   if (config.json) {
     return PrintResult(fmt::format(R"({{"rows":{},"method":"{}","changed_rows":{},"clamped_to_0":{},"taken_off":{}}})"

@@ -153,7 +153,7 @@ judging::PipelineReport ReportOf(const Pipeline& config, const judging::DataFile
       .title = "Power models of " + data.path,
       .facts = {{"Data", fmt::format("{}, {} rows", data.path, any.rows.size())},
                 {"SHA-256", data.sha256},
-                {"Power", std::string(model::Name(config.of.power))},
+                {"Power", std::string(model::Name(any.fit.model.output))},
                 {"Judged", any.judged_by},
                 {"Trainers",
                  fmt::format("{}; seed {}", fmt::join(judging::SplitItems(config.trainers), ", "), config.of.seed)},

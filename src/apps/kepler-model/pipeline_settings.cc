@@ -28,8 +28,10 @@ constexpr Key kPipelineKeys[] = {
     Key("group", "group", "Column with the machine of a row, as in train", kAt<&Pipeline::of, &Training::group>),
     Key("machine", "machine", "JSON file of the measured machine, written by kepler-model machine",
         kAt<&Pipeline::of, &Training::machine>, {.is_path = true}),
-    Key("power", "power", "Kind of power; AbsPower: all, with idle power, DynPower: only what load adds",
-        kAt<&Pipeline::of, &Training::power>, {.choices = kPowers}),
+    Key("power", "power",
+        "Kind of power; AbsPower: with idle power; DynPower: only power that load adds; auto: DynPower for columns of "
+        "isolate (package_dynamic_power), else AbsPower",
+        kAt<&Pipeline::of, &Training::power>, {.choices = kKindsOfPower}),
     Key("seed", "seed", "Seed of random choices; the same seed gives the same models",
         kAt<&Pipeline::of, &Training::seed>, {.min = 0, .max = 4'294'967'295}),
     Key("json", "json", "Print the figures as JSON", kAt<&Pipeline::json>),

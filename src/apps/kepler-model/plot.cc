@@ -110,7 +110,7 @@ Result<judging::Comparison> JudgeRows(const Plot& config, const judging::DataFil
   judging::Comparison compared;
   compared.title = config.title;
   compared.data = data.path;
-  compared.target = config.target;
+  compared.target = target.column;
   compared.rows_of_data = measured.size();
   compared.feature = config.feature;
   const std::vector<double> when = judging::TimesOf(data, compared.is_time);
@@ -153,9 +153,10 @@ Status DrawTable(const Plot& config, const judging::DataFile& data) {
 
 Status DrawPlot(const Plot& config) {
   KEPLER_CHECK_OK(files::CheckWritable(config.output));
-  KEPLER_TRY(const judging::Target target, judging::ResolveTarget(config.target, config.component));
   KEPLER_TRY(const judging::DataFile data, judging::ReadData(config.data));
   if (config.predictions.empty() && config.model.empty()) return DrawTable(config, data);
+  KEPLER_TRY(const judging::Target target,
+             judging::ResolveTarget(judging::FindTarget(data, config.target), config.component));
   KEPLER_TRY(std::vector<judging::Source> sources, ReadSources(config, data, target));
   KEPLER_TRY(const judging::Comparison compared, JudgeRows(config, data, target, std::move(sources)));
   KEPLER_TRY(std::string page, Render(compared, EndingOf(config.output)));

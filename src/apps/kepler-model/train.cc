@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "daemon/run.h"
 #include "json/document.h"
+#include "lab/dataset/isolation.h"
 #include "lab/files/files.h"
 #include "lab/files/model_file.h"
 #include "lab/judging/data.h"
@@ -30,8 +31,7 @@ constexpr size_t kMinRows = 10;
 constexpr int64_t kEndless = std::numeric_limits<int64_t>::max();
 
 Result<judging::Recipe> RecipeOf(const Training& config) {
-  judging::Recipe recipe{
-      .trainer = training::FindTrainer(config.trainer), .options = {}, .output = config.power, .per = config.per};
+  judging::Recipe recipe{.trainer = training::FindTrainer(config.trainer), .options = {}, .per = config.per};
   recipe.options.seed = static_cast<uint64_t>(config.seed);
   recipe.search.candidates = static_cast<size_t>(config.search > 0           ? config.search
                                                  : config.budget.count() > 0 ? kEndless
@@ -91,11 +91,30 @@ std::string GroupOf(const Training& config, const judging::DataFile& data) {
   return !column.empty() && judging::ReadGroups(data, column) ? column : std::string();
 }
 
+Result<model::OutputType> OutputOf(const Training& config, std::span<const judging::Target> targets) {
+  const auto dynamic =
+      std::ranges::find_if(targets, [](const judging::Target& of) { return dataset::IsDynamic(of.column); });
+  const auto whole =
+      std::ranges::find_if_not(targets, [](const judging::Target& of) { return dataset::IsDynamic(of.column); });
+  if (dynamic != targets.end() && config.power == KindOfPower::kAbsPower)
+    return Fail(
+        ErrorKind::kInvalid,
+        fmt::format("column '{}' is without idle power, so it cannot train an AbsPower model; use the table before "
+                    "isolate, or omit --power",
+                    dynamic->column));
+  if (dynamic != targets.end() && whole != targets.end())
+    return Fail(ErrorKind::kInvalid, fmt::format("column '{}' is without idle power, but '{}' is not; train two models",
+                                                 dynamic->column, whole->column));
+  return dynamic != targets.end() || config.power == KindOfPower::kDynPower ? model::OutputType::kDynPower
+                                                                            : model::OutputType::kAbsPower;
+}
+
 Result<judging::Measurements> ReadMeasurements(const Training& config, const judging::DataFile& data,
                                                const std::string& group, const judging::Machines& machines) {
   judging::Measurements all;
-  KEPLER_TRY(all.targets,
-             judging::ResolveTargets(judging::SplitItems(config.target), judging::SplitItems(config.component)));
+  std::vector<std::string> columns = judging::SplitItems(config.target);
+  for (std::string& column : columns) column = judging::FindTarget(data, column);
+  KEPLER_TRY(all.targets, judging::ResolveTargets(columns, judging::SplitItems(config.component)));
   KEPLER_TRY(all.features, judging::ResolveFeaturesOf(data, judging::SplitItems(config.features)));
   KEPLER_CHECK_OK(CheckFeatures(config, group, all));
   KEPLER_TRY(judging::Inputs inputs, judging::ReadInputs(data, all.features, config.per, machines));
@@ -200,6 +219,7 @@ Result<Trained> TrainOn(const Training& config, const judging::DataFile& data, c
   Trained trained;
   trained.group = GroupOf(config, data);
   KEPLER_TRY(trained.all, ReadMeasurements(config, data, trained.group, machines));
+  KEPLER_TRY(recipe.output, files::InFile(data.path, OutputOf(config, trained.all.targets)));
   const judging::Measurements& all = trained.all;
   KEPLER_TRY(trained.rows, RowsToTrain(data, all));
   KEPLER_TRY(const judging::FoldPlan plan,

@@ -18,8 +18,9 @@
 
 namespace kepler::lab::tool {
 
-/// Names of model::OutputType, by their numbers.
-inline constexpr std::string_view kPowers[] = {"AbsPower", "DynPower"};
+/// Kind of power of a model; kAuto: DynPower for columns that isolate wrote, else AbsPower.
+enum class KindOfPower : uint8_t { kAuto, kAbsPower, kDynPower };
+inline constexpr std::string_view kKindsOfPower[] = {"auto", "AbsPower", "DynPower"};
 
 struct Training {
   std::string data;
@@ -35,7 +36,7 @@ struct Training {
   std::string folds;
   std::string group;
   std::string machine;
-  model::OutputType power = model::OutputType::kAbsPower;
+  KindOfPower power = KindOfPower::kAuto;
   model::Per per = model::Per::kMachine;
   std::string name;
   int64_t model_version = 1;

@@ -52,8 +52,10 @@ constexpr Key kTrainKeys[] = {
         "JSON file of the measured machine, written by kepler-model machine, or of several by name; agents use models "
         "of similar machines",
         kAt<&Training::machine>, {.is_path = true}),
-    Key("power", "power", "Kind of power; AbsPower: all, with idle power, DynPower: only what load adds",
-        kAt<&Training::power>, {.choices = kPowers}),
+    Key("power", "power",
+        "Kind of power; AbsPower: with idle power; DynPower: only power that load adds; auto: DynPower for columns of "
+        "isolate (package_dynamic_power), else AbsPower",
+        kAt<&Training::power>, {.choices = kKindsOfPower}),
     Key("per", "per", "Unit of the model; core: one logical CPU, so that the model serves machines of other sizes",
         kAt<&Training::per>, {.choices = kPers}),
     Key("name", "name", "Name of the model; empty: the name of its directory", kAt<&Training::name>),

@@ -10,6 +10,8 @@
 namespace kepler::lab::dataset {
 namespace {
 
+constexpr std::string_view kDynamicSuffix = "_dynamic_power";
+
 /// Of a list with one for each row, or one for all.
 template <class T>
 const T& OfRow(std::span<const T> values, size_t row) {
@@ -69,18 +71,24 @@ void TakeOffIdleOf(std::string_view node, std::span<const size_t> rows, const Id
 }  // namespace
 
 std::string_view WattsOf(std::string_view column) {
-  for (const std::string_view suffix : {"_power", "_watts"})
+  for (const std::string_view suffix : {kDynamicSuffix, std::string_view("_power"), std::string_view("_watts")})
     if (column.ends_with(suffix) && !column.starts_with(kBackgroundPrefix))
       return column.substr(0, column.size() - suffix.size());
   return {};
 }
 
+bool IsDynamic(std::string_view column) { return column.ends_with(kDynamicSuffix); }
+
+std::string DynamicName(std::string_view column) { return fmt::format("{}{}", WattsOf(column), kDynamicSuffix); }
+
 Isolated TakeOffIdle(std::vector<NumberColumn> watts, const IdleSearch& search) {
   std::map<std::string_view, std::vector<size_t>> by_node;
   for (size_t row = 0; row < search.nodes.size(); ++row) by_node[search.nodes[row]].push_back(row);
   Subtraction out(std::move(watts));
-  for (NumberColumn& column : out.watts())
+  for (NumberColumn& column : out.watts()) {
+    column.is_dynamic = true;
     for (const auto& [node, rows] : by_node) TakeOffIdleOf(node, rows, search, column, out);
+  }
   return out.Finish();
 }
 
@@ -102,6 +110,7 @@ Result<Isolated> TakeOffProfile(std::vector<NumberColumn> watts, const IdleProfi
     const auto found = profile.contains(column.name) ? profile.find(column.name) : profile.find(component);
     if (found == profile.end())
       return Fail(ErrorKind::kInvalid, fmt::format("{}: it has no value for {}", source, component));
+    column.is_dynamic = true;
     for (size_t row = 0; row < column.values.size(); ++row) out.TakeOff(column, row, found->second);
     out.Note(fmt::format("{}: {:.3f} W from {}", column.name, found->second, source));
   }
@@ -118,6 +127,7 @@ Isolated TakeOffEstimates(std::vector<NumberColumn> watts, const model::PowerMod
       out.Note(fmt::format("{}: nothing was subtracted, because the model does not predict it", column.name));
       continue;
     }
+    column.is_dynamic = true;
     double sum = 0;
     for (size_t row = 0; row < column.values.size(); ++row) {
       const double off = OfRow(background, row).watts[static_cast<size_t>(*component)];

@@ -18,13 +18,19 @@ namespace kepler::lab::dataset {
 struct NumberColumn {
   std::string name{};
   std::vector<double> values{};
+  bool is_dynamic = false;  // idle power was subtracted
 };
 
 /// Prefix of columns of background activity: background_cpu_cycles.
 inline constexpr std::string_view kBackgroundPrefix = "background_";
 
-/// "package" of the columns package_power and package_watts; "" of what is no column of watts.
+/// "package" of the columns package_power, package_watts and package_dynamic_power; "" of what is no column of watts.
 [[nodiscard]] std::string_view WattsOf(std::string_view column);
+
+/// Marks a column from which idle power was subtracted: package_dynamic_power.
+[[nodiscard]] bool IsDynamic(std::string_view column);
+/// "package_dynamic_power" of the columns package_power and package_watts.
+[[nodiscard]] std::string DynamicName(std::string_view column);
 
 struct Isolated {
   std::vector<NumberColumn> watts{};  // the columns that were given, with what is left

@@ -21,6 +21,14 @@ TEST(Isolation, ColumnsOfWatts_AreKnownByTheirNames) {
   EXPECT_EQ(WattsOf("dram_watts"), "dram");
   EXPECT_EQ(WattsOf("cpu_cycles"), "");
   EXPECT_EQ(WattsOf("background_package_power"), "");
+  EXPECT_EQ(WattsOf("package_dynamic_power"), "package");
+}
+
+TEST(Isolation, ColumnsOfDynamicPower_AreKnownByTheirNames) {
+  EXPECT_EQ(DynamicName("package_power"), "package_dynamic_power");
+  EXPECT_EQ(DynamicName("dram_watts"), "dram_dynamic_power");
+  EXPECT_TRUE(IsDynamic(DynamicName("package_power")));
+  EXPECT_FALSE(IsDynamic("package_power"));
 }
 
 TEST(Isolation, IdleWatts_AreThoseOfEachNode) {
@@ -48,6 +56,7 @@ TEST(Isolation, ReadingBelowIdle_IsCutAndCounted) {
   const auto got = TakeOffProfile({{.name = "package_power", .values = {10, NAN, 40}}}, {{"package", 25}}, "idle.json");
   ASSERT_TRUE(got);
   EXPECT_THAT(got->watts[0].values, ElementsAre(0, IsNan(), 15));
+  EXPECT_TRUE(got->watts[0].is_dynamic);
   EXPECT_EQ(got->rows, 2u);
   EXPECT_EQ(got->clamped, 1u);
   EXPECT_THAT(got->notes, ElementsAre("package_power: 25.000 W from idle.json"));
@@ -90,6 +99,8 @@ TEST(Isolation, BackgroundOfAModel_IsOfEachRowOrOfAll) {
   const auto rows = TakeOffEstimates(watts, PackageModel(), std::vector{PackageWatts(1), PackageWatts(5)}, "columns");
   EXPECT_THAT(rows.watts[0].values, ElementsAre(9, 15));
   EXPECT_THAT(rows.watts[1].values, ElementsAre(3, 3));
+  EXPECT_TRUE(rows.watts[0].is_dynamic);
+  EXPECT_FALSE(rows.watts[1].is_dynamic);
   EXPECT_THAT(rows.notes, ElementsAre("package_power: mean 3.000 W, from columns",
                                       "dram_power: nothing was subtracted, because the model does not predict it"));
   const auto all = TakeOffEstimates(watts, PackageModel(), std::vector{PackageWatts(2)}, "t.csv");

@@ -13,6 +13,7 @@
 #include "base/parse.h"
 #include "base/text.h"
 #include "lab/dataset/extract.h"
+#include "lab/dataset/isolation.h"
 #include "lab/files/files.h"
 #include "model/features.h"
 #include "model/sha256.h"
@@ -39,9 +40,8 @@ std::string ComponentNames() {
 }
 
 Result<model::Component> ComponentOfColumn(std::string_view column) {
-  std::string_view stem = column;
-  for (const std::string_view suffix : {"_power", "_watts"})
-    if (stem.ends_with(suffix)) stem.remove_suffix(suffix.size());
+  const std::string_view watts = dataset::WattsOf(column);
+  const std::string_view stem = watts.empty() ? column : watts;
   if (const auto component = model::ComponentOf(stem)) return *component;
   return Fail(ErrorKind::kInvalid, fmt::format("the name of column '{}' contains no component ({}); set --component",
                                                column, ComponentNames()));
@@ -118,6 +118,12 @@ Result<std::vector<Target>> ResolveTargets(std::span<const std::string> columns,
 Result<Target> ResolveTarget(const std::string& column, const std::string& component) {
   KEPLER_TRY(auto targets, ResolveTargets({&column, 1}, {&component, component.empty() ? 0U : 1U}));
   return std::move(targets.front());
+}
+
+std::string FindTarget(const DataFile& data, const std::string& column) {
+  if (FindColumn(data, column) || dataset::WattsOf(column).empty()) return column;
+  std::string dynamic = dataset::DynamicName(column);
+  return FindColumn(data, dynamic) ? dynamic : column;
 }
 
 Result<const model::ComponentModel*> FindComponent(const std::string& path, const model::PowerModel& model,

@@ -32,11 +32,13 @@ struct Target {
 [[nodiscard]] std::vector<std::string> SplitItems(std::span<const std::string> given);
 
 /// Each column with the component that `components` has at its place or, where that is empty, that its name says:
-/// "package_power" and "package_watts" are package.
+/// "package_power", "package_watts" and "package_dynamic_power" are package.
 [[nodiscard]] Result<std::vector<Target>> ResolveTargets(std::span<const std::string> columns,
                                                          std::span<const std::string> components);
 /// The same of one column; `component` may be empty.
 [[nodiscard]] Result<Target> ResolveTarget(const std::string& column, const std::string& component);
+/// `column`, or the column of dynamic power of the same component if the table has only that (isolate wrote it).
+[[nodiscard]] std::string FindTarget(const DataFile& data, const std::string& column);
 /// The component of the model in `path` that `target` is of; kInvalid if it has none.
 [[nodiscard]] Result<const model::ComponentModel*> FindComponent(const std::string& path,
                                                                  const model::PowerModel& model, const Target& target);

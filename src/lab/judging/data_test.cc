@@ -161,6 +161,14 @@ TEST(RowsOfPower, MoreThanATenthBelowZero_IsRefusedWithTheFirst) {
             "measures; correct or remove these rows");
 }
 
+TEST(FindTarget, DynamicPower_OnlyWhereTheTableHasNothingElse) {
+  EXPECT_EQ(FindTarget(Data("package_dynamic_power\n1\n"), "package_power"), "package_dynamic_power");
+  EXPECT_EQ(FindTarget(Data("package_dynamic_power,package_power\n1,1\n"), "package_power"), "package_power");
+  EXPECT_EQ(FindTarget(Data("dram_dynamic_power\n1\n"), "package_power"), "package_power");
+  EXPECT_EQ(FindTarget(Data("wall\n1\n"), "my_column"), "my_column");
+  EXPECT_EQ(ResolveTarget("dram_dynamic_power", "")->component, Component::kDram);
+}
+
 TEST(ReadFeatures, Columns_StandInTheOrderThatIsAskedFor) {
   const auto got = ReadFeatures(Data("a,b,c\n1,2,3\n4,5,6\n"), Names{"c", "a"});
   ASSERT_TRUE(got) << got.error().message;
