@@ -39,7 +39,8 @@ double SimilarityTo(const std::optional<MachineSpec>& machine, const MachineSpec
 }
 
 /// Returns how a machine is like this one; an error if it is another machine.
-Result<Match> CheckMachine(const std::optional<MachineSpec>& machine, const MachineSpec& here) {
+Result<Match> CheckMachine(const PowerModel& model, const MachineSpec& here) {
+  const std::optional<MachineSpec>& machine = model.machine;
   if (!machine) return Unfit("it does not name its machine");
   if (here.processor.empty() && !(here.is_guest && !here.cpuid.vendor.empty()))
     return Unfit("the processor of this machine is unknown");
@@ -50,6 +51,7 @@ Result<Match> CheckMachine(const std::optional<MachineSpec>& machine, const Mach
   }
   const double similarity = SimilarityTo(machine, here);
   if (similarity >= kMinSimilarity) return Match::kSimilar;
+  if (model.per == Per::kCore && machine->processor == here.processor) return Match::kScalesPerCore;
   return Unfit(fmt::format("its machine ({}) is similar to this one ({}) by {:.0f} %, below {:.0f} %",
                            machine->processor.empty() ? "no processor given" : machine->processor, here.processor,
                            std::floor(similarity * 100), kMinSimilarity * 100));
@@ -60,7 +62,7 @@ Result<Choice> Judge(const KnownModel& known, Component wanted, const Situation&
   KEPLER_TRY(const size_t at, FindComponent(model, wanted));
   const ComponentModel& component = model.components[at];
   KEPLER_CHECK_OK(CheckFeatures(model, component, here));
-  const auto match = CheckMachine(model.machine, here.machine);
+  const auto match = CheckMachine(model, here.machine);
   if (!match && !known.chosen) return std::unexpected(match.error());
   return Choice{.component = at,
                 .match = match.value_or(Match::kNamed),
@@ -91,7 +93,7 @@ std::unexpected<Error> NoneFits(Component wanted, ErrorKind kind, std::vector<st
 }  // namespace
 
 std::string_view Name(Match match) {
-  constexpr std::string_view kNames[] = {"same_machine", "similar", "same_processor", "named"};
+  constexpr std::string_view kNames[] = {"same_machine", "similar", "same_processor", "scales_per_core", "named"};
   return kNames[static_cast<size_t>(match)];
 }
 

@@ -35,6 +35,7 @@ enum class Match : uint8_t {
   kSameMachine,    // trained on this machine, or on one with equal attributes
   kSimilar,        // kMinSimilarity
   kSameProcessor,  // this machine is a guest, and the model is for its processor
+  kScalesPerCore,  // a model per core (Per::kCore) of this processor, trained on a machine of another size
   kNamed,          // only because the user named the file
 };
 [[nodiscard]] std::string_view Name(Match match);  // "same_machine"

@@ -178,6 +178,13 @@ TEST(ChooseModel, Match_SaysWhyAModelIsUsed) {
   EXPECT_EQ(match(Of("m", WithId(kHere, kMilan)), Guest()), "same_processor");
   EXPECT_EQ(match(Of("m", Guest()), Guest()), "same_machine");
   EXPECT_EQ(match(Chosen(Of("m", kOther))), "named");
+  const MachineSpec small{"amd_epyc_7763", 16, 1, 31, 3500};
+  EXPECT_THAT(Best({Of("m", small)}), HasSubstr("is similar to this one"));
+  KnownModel per_core = Of("m", small);
+  per_core.model.per = Per::kCore;
+  EXPECT_EQ(match(per_core), "scales_per_core");
+  per_core.model.machine->processor = kOther.processor;
+  EXPECT_THAT(Best({per_core}), HasSubstr("is similar to this one"));
   EXPECT_EQ(match(Chosen(Of("m", {}))), "named");
   EXPECT_EQ(match(Chosen(Of("m", kHere))), "same_machine") << "it would be used in a directory, too";
 }

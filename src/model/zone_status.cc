@@ -10,7 +10,7 @@
 namespace kepler::model {
 
 status::ZoneModel StatusOf(const PowerModel& model, const ComponentModel& of, std::string_view source,
-                           const std::optional<Accuracy>& expected, bool only_load) {
+                           std::string_view match, const std::optional<Accuracy>& expected, bool only_load) {
   const auto number = [&](double Accuracy::* member) {
     return expected ? fmt::format("{:.6g}", (*expected).*member) : std::string();
   };
@@ -20,6 +20,7 @@ status::ZoneModel StatusOf(const PowerModel& model, const ComponentModel& of, st
           .features = std::string(GroupNameOf(model.features)),
           .machine = LabelText(model.machine ? model.machine->processor : ""),
           .source = LabelText(source),
+          .match = std::string(match),
           .mae_watts = number(&Accuracy::mae_watts),
           .mape = number(&Accuracy::mape),
           .only_load = only_load};

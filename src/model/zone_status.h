@@ -8,9 +8,10 @@
 
 namespace kepler::model {
 
-/// Returns the label values. `source`: a path, a URL or "built-in". `expected`: as in Choice. `only_load`: the model is
-/// used here for dynamic power only.
+/// Returns the label values. `source`: a path, a URL or "built-in". `match`: Name(Match) or "built_in". `expected`: as
+/// in Choice. `only_load`: the model is used here for dynamic power only.
 [[nodiscard]] status::ZoneModel StatusOf(const PowerModel& model, const ComponentModel& of, std::string_view source,
-                                         const std::optional<Accuracy>& expected, bool only_load);
+                                         std::string_view match, const std::optional<Accuracy>& expected,
+                                         bool only_load);
 
 }  // namespace kepler::model

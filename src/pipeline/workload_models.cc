@@ -63,8 +63,11 @@ void WorkloadModels::ChooseAll() {
   for (const model::Component component : wanted_) Choose(component, here);
   for (const status::ZoneModel& now : described_)
     if (std::ranges::find(*models_, now) == models_->end())
-      log::Info("using a model to split a zone among workloads",
-                {{"zone", now.zone}, {"model", now.name}, {"source", now.source}, {"trainer", now.trainer}});
+      log::Info("using a model to split a zone among workloads", {{"zone", now.zone},
+                                                                  {"model", now.name},
+                                                                  {"source", now.source},
+                                                                  {"match", now.match},
+                                                                  {"trainer", now.trainer}});
   if (*models_ != described_) models_ = std::make_shared<const std::vector<status::ZoneModel>>(described_);
 }
 
@@ -86,8 +89,8 @@ void WorkloadModels::Choose(model::Component component, model::Situation& here) 
   const auto& known = (*latest_)[choice->model];
   weights_.SetModel(component, std::shared_ptr<const model::PowerModel>(known, &known->model), choice->component,
                     settings_.machine);
-  described_.push_back(
-      StatusOf(known->model, known->model.components[choice->component], known->source, choice->expected, true));
+  described_.push_back(StatusOf(known->model, known->model.components[choice->component], known->source,
+                                Name(choice->match), choice->expected, true));
 }
 
 status::EstimateStatus WorkloadModels::status() const {

@@ -17,7 +17,8 @@ struct ZoneModel {
   std::string features;   // name of the feature group, or "custom"
   std::string machine;    // processor of the training machine
   std::string source;     // "built-in", a path or a URL
-  std::string mae_watts;  // stated error for a machine like this one
+  std::string match;      // why the model may be used here: "same_machine", "similar", "built_in", ...
+  std::string mae_watts;  // stated error
   std::string mape;
   bool only_load = false;  // true: the model gives dynamic power only; false: idle power is included
   bool operator==(const ZoneModel&) const = default;

@@ -35,8 +35,8 @@ constexpr settings::TableOf<MachineQuery> kMachineTable(kMachineKeys);
 
 constexpr std::string_view kAboutMachine = R"(Prints the description of this machine for models, as JSON.
 
-It contains processor, logical CPUs, sockets, memory and maximum clock; unknown values are left out. A similarity of 1 is the
-same machine. From 0.8 on agents use a model of that machine.
+It contains processor, logical CPUs, sockets, memory and maximum clock, and the processor's numbers (cpuid); unknown values are left
+out. A similarity of 1 is the same machine. From 0.8 on agents use a model of that machine. In guests they compare only the processor.
 
 Examples:
   kepler-model machine > machine.json

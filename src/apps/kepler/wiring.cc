@@ -19,7 +19,6 @@
 #include "energy/rapl/powercap_source.h"
 #include "energy/simulated/simulated_source.h"
 #include "os/read_time_accounting.h"
-#include "os/virtual_machine.h"
 
 namespace kepler::agent {
 namespace {
@@ -42,12 +41,11 @@ std::unique_ptr<energy::EnergySource> MakeMeter(Meter meter, const Config& confi
 
 /// What estimates are made from, and of what.
 energy::modeled::ModelSourceOptions MakeEstimate(const Config& config, const Shared& shared) {
-  const Host& host = config.host;
   return {.proc_stat = shared.proc_stat,
           .events = shared.events,
           .models = shared.models,
           .machine = shared.machine,
-          .only_load = !config.model_guest_idle && os::IsVirtualMachine(host.procfs, host.sysfs)};
+          .only_load = !config.model_guest_idle && shared.machine.is_guest};
 }
 
 /// In a guest there are two: the MeterSet opens the one that is comparable with the CPU meter, with idle power or

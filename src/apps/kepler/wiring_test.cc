@@ -12,6 +12,7 @@
 #include "apps/kepler/config.h"
 #include "energy/hwmon/chip_rules.h"
 #include "model/model_json.h"
+#include "os/read_machine_info.h"
 #include "testing/fake_clock.h"
 #include "testing/fake_tree.h"
 
@@ -115,7 +116,9 @@ class Zones : public ::testing::Test {
     config_.preferred_meters = {Meter::kFake};
   }
   Result<std::unique_ptr<energy::MeterSet>> Make() {
-    return MakeMeters(config_, clock_, Shared{.proc_stat = std::make_shared<os::ProcStatReader>(proc_.root(), clock_)});
+    return MakeMeters(config_, clock_,
+                      Shared{.proc_stat = std::make_shared<os::ProcStatReader>(proc_.root(), clock_),
+                             .machine = model::SpecOf(os::ReadMachineInfo(proc_.root(), sys_.root()))});
   }
   std::vector<std::string> Names() {
     std::vector<std::string> names;

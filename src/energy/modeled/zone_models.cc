@@ -75,6 +75,7 @@ void ZoneModels::ChooseAll() {
     log::Info("using another model for a zone", {{"zone", now.zone},
                                                  {"model", now.name},
                                                  {"source", now.source},
+                                                 {"match", now.match},
                                                  {"trainer", now.trainer},
                                                  {"mae_watts", now.mae_watts},
                                                  {"mape", now.mape}});
@@ -110,7 +111,7 @@ void ZoneModels::Choose(Component component, model::Situation& here) {
   use.trained = known;
   of_[Index(component)] = &use;
   described_.push_back(StatusOf(known->model, known->model.components[choice->component], known->source,
-                                choice->expected, use.only_load));
+                                Name(choice->match), choice->expected, use.only_load));
 }
 
 void ZoneModels::SayWhatIsRefused() {
@@ -136,7 +137,7 @@ void ZoneModels::CountGenerations() {
   for (const Component component : wanted_) {
     const Use* const use = of_[Index(component)];
     Estimator now;
-    if (use != nullptr) now = {.trained = use->trained, .shipped_cpus = use->trained ? 0 : cpus_};
+    if (use != nullptr) now = {.trained = use->trained, .cpus = use->scales ? cpus_ : 0};
     if (std::exchange(estimators_[Index(component)], now) != now) ++generations_[Index(component)];
   }
 }
@@ -146,7 +147,7 @@ void ZoneModels::UseShipped(Component component) {
   if (of == shipped_.components.end()) return;
   const Use& use = UseOf(shipped_);
   of_[Index(component)] = &use;
-  described_.push_back(StatusOf(shipped_, *of, kBuiltIn, of->unseen, use.only_load));
+  described_.push_back(StatusOf(shipped_, *of, kBuiltIn, "built_in", of->unseen, use.only_load));
 }
 
 double ZoneModels::ShippedWatts(Component component, double load) const {
@@ -170,9 +171,20 @@ ZoneModels::Use& ZoneModels::UseOf(const model::PowerModel& model) {
                                                : model.domain[i].min);
   }
   use->only_load = settings_.only_load || model.output == model::OutputType::kDynPower;
-  if (model.output == model::OutputType::kAbsPower && use->only_load) use->idle = EstimateRow(model, at_rest, cpus_);
+  const double kept = use->only_load ? 0 : IdleShare(model);
+  use->scales = &model == &shipped_ || model.per == model::Per::kCore || (kept > 0 && kept < 1);
+  if (model.output == model::OutputType::kAbsPower && kept < 1) {
+    use->idle = EstimateRow(model, at_rest, cpus_);
+    for (double& watts : use->idle.watts) watts *= 1 - kept;
+  }
   uses_.push_back(std::move(use));
   return *uses_.back();
+}
+
+/// A model of a host includes the idle power of all its CPUs.
+double ZoneModels::IdleShare(const model::PowerModel& model) const {
+  const bool of_host = settings_.machine.is_guest && model.per == model::Per::kMachine && model.machine;
+  return of_host && model.machine->cores > cpus_ ? static_cast<double>(cpus_) / model.machine->cores : 1;
 }
 
 std::string ZoneModels::Note(Component component) const {
@@ -185,6 +197,7 @@ std::string ZoneModels::Note(Component component) const {
                         ShippedWatts(component, 0), ShippedWatts(component, 1), used->mape);
   else if (!used->mae_watts.empty())
     note += fmt::format(", mean error {} W", used->mae_watts);
+  if (used->source != kBuiltIn) note += fmt::format(", match {}", used->match);
   if (used->only_load) note += "; only power that load adds, without idle power";
   if (settings_.only_load) note += ", because this is a virtual machine (model.guestIdle: true adds idle power)";
   return note;

@@ -48,7 +48,7 @@ class ZoneModels {
   [[nodiscard]] bool has(model::Component component) const { return of_[Index(component)] != nullptr; }
   /// Returns true if the watts are dynamic power only.
   [[nodiscard]] bool only_load(model::Component component) const { return of_[Index(component)]->only_load; }
-  /// Changes with the model, and with the number of processors for the shipped model.
+  /// Changes with the model, and with the number of processors if the watts depend on it.
   [[nodiscard]] uint32_t generation(model::Component component) const { return generations_[Index(component)]; }
   /// Returns a note about the zone for the log.
   [[nodiscard]] std::string Note(model::Component component) const;
@@ -63,6 +63,7 @@ class ZoneModels {
     std::vector<uint8_t> columns;                      // for each feature: index of its rate, or kNoRate
     std::vector<double> fill;  // for each feature: attribute of this machine, or value if the rate is unknown
     bool only_load = false;
+    bool scales = false;   // the watts depend on the number of CPUs
     model::Estimate idle;  // idle power to subtract
   };
   static constexpr uint8_t kNoRate = kRates;
@@ -71,7 +72,7 @@ class ZoneModels {
   /// The model that estimates a zone.
   struct Estimator {
     std::shared_ptr<const model::KnownModel> trained;
-    uint32_t shipped_cpus = 0;  // for the shipped model: number of CPUs; otherwise 0
+    uint32_t cpus = 0;  // 0 if the watts do not depend on it
     bool operator==(const Estimator&) const = default;
   };
 
@@ -82,6 +83,8 @@ class ZoneModels {
   void CountGenerations();
   void SayWhatIsRefused();
   [[nodiscard]] Use& UseOf(const model::PowerModel& model);
+  /// Returns the share of the model's idle power that belongs to this machine: its share of the CPUs of its host.
+  [[nodiscard]] double IdleShare(const model::PowerModel& model) const;
   /// Returns an attribute of this machine, with the present number of CPUs as `cores`.
   [[nodiscard]] std::optional<double> AttributeHere(std::string_view feature) const;
   [[nodiscard]] model::Situation Here() const;

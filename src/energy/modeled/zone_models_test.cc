@@ -48,7 +48,9 @@ TEST_F(ZoneModelsTest, TrainedModel_IsUsedForTheZonesThatItHas) {
   EXPECT_EQ(Used(0).machine, "amd_epyc");
   EXPECT_EQ(Used(0).mae_watts, "1.25");
   EXPECT_EQ(Used(0).mape, "4.5");
+  EXPECT_EQ(Used(0).match, "named");
   EXPECT_EQ(Used(1).source, "built-in");
+  EXPECT_EQ(Used(1).match, "built_in");
 }
 
 TEST_F(ZoneModelsTest, ModelPerCore_ScalesWithTheCpusOfThisMachine) {
@@ -92,6 +94,51 @@ TEST_F(ZoneModelsTest, Guest_AttributesAreNoLoad) {
   Open(Domain::kCpu);
   Second();
   EXPECT_NEAR(Joules("package"), 0.02 * 500, 1e-5);
+}
+
+/// A host of eight CPUs. This machine, a guest with two of them, has only the processor in common with it.
+model::KnownModel OfHost() {
+  auto known = Line("host", "bpf_cpu_time_ms", {{Component::kPackage, {100, {0.02}}}});
+  known.chosen = false;
+  known.model.machine = {.processor = "amd_epyc_7763", .cores = 8, .cpuid = {"AuthenticAMD", 25, 1}};
+  return known;
+}
+const model::MachineSpec kGuest{.processor = "virtual", .cores = 2, .cpuid = {"AuthenticAMD", 25, 1}, .is_guest = true};
+
+TEST_F(ZoneModelsTest, Guest_ModelOfItsHost_IsUsedForTheLoad) {
+  options_.machine = kGuest;
+  options_.only_load = true;
+  Set({OfHost()});
+  Open(Domain::kCpu);
+  Second();
+  EXPECT_EQ(Used(0).name, "host");
+  EXPECT_EQ(Used(0).match, "same_processor");
+  EXPECT_NEAR(Joules("package"), 0.02 * 500, 1e-5);
+}
+
+TEST_F(ZoneModelsTest, GuestWithIdlePower_GetsItsShareOfTheHosts) {
+  options_.machine = kGuest;
+  Set({OfHost()});
+  Open(Domain::kCpu);
+  Second();
+  EXPECT_NEAR(Joules("package"), 100 * 2 / 8 + 0.02 * 500, 1e-5);
+  options_.machine.is_guest = false;
+  auto named = OfHost();
+  named.chosen = true;
+  Set({named});
+  Open(Domain::kCpu);
+  Second();
+  EXPECT_NEAR(Joules("package"), 100 + 0.02 * 500, 1e-5);
+}
+
+TEST_F(ZoneModelsTest, GuestWithIdlePower_ModelPerCoreIsOfItsSize) {
+  options_.machine = kGuest;
+  auto known = OfHost();
+  known.model.per = model::Per::kCore;
+  Set({known});
+  Open(Domain::kCpu);
+  Second();
+  EXPECT_NEAR(Joules("package"), 2 * (100 + 0.02 * 250), 1e-5);
 }
 
 TEST_F(ZoneModelsTest, WhatTheFirstReadingShows_IsKnownFromTheStart) {

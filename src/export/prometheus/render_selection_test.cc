@@ -70,10 +70,11 @@ TEST(RenderSelection, ZoneThatIsNoCpus_IsInNoFamilyOfTheCpu) {
 TEST(RenderSelection, Estimates_SayByWhichModelAndCountAsOne) {
   const std::string text = Text(Full());
   EXPECT_THAT(text, HasSubstr("kepler_model_info{features=\"BPFOnly\",machine=\"amd_epyc_7r13\",mae_watts=\"1.5\","
-                              "mape=\"4.25\",name=\"mine\",node_name=\"n1\",scope=\"load\",source=\"/m/model.json\","
+                              "mape=\"4.25\",match=\"same_processor\",name=\"mine\",node_name=\"n1\",scope=\"load\","
+                              "source=\"/m/model.json\","
                               "trainer=\"linear\",zone=\"dram\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("kepler_workload_model_info{features=\"BPFOnly\",machine=\"amd_epyc_7r13\","
-                              "mae_watts=\"1.5\",mape=\"4.25\",name=\"mine\",node_name=\"n1\","
+                              "mae_watts=\"1.5\",mape=\"4.25\",match=\"same_processor\",name=\"mine\",node_name=\"n1\","
                               "source=\"/m/model.json\",trainer=\"linear\",zone=\"dram\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("kepler_model_predictions_total{node_name=\"n1\"} 5\n"));
   EXPECT_THAT(text, HasSubstr("kepler_model_prediction_seconds_total{node_name=\"n1\"} 0.00002\n"));

@@ -90,6 +90,7 @@ inline snapshot::Snapshot Full() {
                                                   .features = "BPFOnly",
                                                   .machine = "amd_epyc_7r13",
                                                   .source = "/m/model.json",
+                                                  .match = "same_processor",
                                                   .mae_watts = "1.5",
                                                   .mape = "4.25",
                                                   .only_load = true}};

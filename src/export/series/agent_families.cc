@@ -118,8 +118,9 @@ constexpr auto kAgentFamilies = std::to_array<Family>({
     {"kepler_model_failed_refreshes_total", "Failed attempts to read trained models", kNodeName,
      OfModelStore<&ModelStoreStatus::failed_refreshes>},
     {"kepler_model_info",
-     "Model that estimates the zone, its stated error (empty: unknown for this machine), and its scope: machine "
-     "(with idle power) or load (only what load adds); source 'built-in' is the shipped model; always 1",
+     "Model that estimates the zone, its stated error (empty: unknown for this machine), why it matches this machine "
+     "(see docs/agent-models.md), and its scope: machine (with idle power) or load (only what load adds); source "
+     "'built-in' is the shipped model; always 1",
      kZoneModel, ModelInfo},
     {"kepler_model_last_success_timestamp_seconds",
      "Unix time of the last successful read of trained models, in seconds; 0: never", kNodeName,

@@ -22,10 +22,10 @@ inline constexpr Names<3> kModeSource = {"mode", "node_name", "source"};
 inline constexpr Names<3> kMethodZone = {"method", "node_name", "zone"};
 inline constexpr Names<4> kZoneMethod = {"method", "node_name", "ratio", "zone"};
 inline constexpr Names<2> kNodeType = {"node_name", "type"};
-inline constexpr Names<10> kZoneModel = {"features",  "machine", "mae_watts", "mape",    "name",
+inline constexpr Names<11> kZoneModel = {"features",  "machine", "mae_watts", "mape",    "match", "name",
                                          "node_name", "scope",   "source",    "trainer", "zone"};
-inline constexpr Names<9> kSharedBy = {"features",  "machine", "mae_watts", "mape", "name",
-                                       "node_name", "source",  "trainer",   "zone"};
+inline constexpr Names<10> kSharedBy = {"features", "machine",   "mae_watts", "mape",    "match",
+                                        "name",     "node_name", "source",    "trainer", "zone"};
 inline constexpr Names<2> kNodeSource = {"node_name", "source"};
 inline constexpr Names<3> kSourceZone = {"node_name", "source", "zone"};
 inline constexpr Names<3> kNodeZone = {"node_name", "path", "zone"};

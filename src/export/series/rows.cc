@@ -132,8 +132,8 @@ void ModelInfo(const Context& c, Visitor& out) {
   for (const auto& estimate : c.snapshot.estimates) {
     if (estimate.of_workloads) continue;
     for (const auto& used : *estimate.models)
-      out.Add({used.features, used.machine, used.mae_watts, used.mape, used.name, used.only_load ? "load" : "machine",
-               used.source, used.trainer, used.zone},
+      out.Add({used.features, used.machine, used.mae_watts, used.mape, used.match, used.name,
+               used.only_load ? "load" : "machine", used.source, used.trainer, used.zone},
               Of(kOne));
   }
 }
@@ -142,7 +142,8 @@ void WorkloadModelInfo(const Context& c, Visitor& out) {
   for (const auto& estimate : c.snapshot.estimates) {
     if (!estimate.of_workloads) continue;
     for (const auto& used : *estimate.models)
-      out.Add({used.features, used.machine, used.mae_watts, used.mape, used.name, used.source, used.trainer, used.zone},
+      out.Add({used.features, used.machine, used.mae_watts, used.mape, used.match, used.name, used.source, used.trainer,
+               used.zone},
               Of(kOne));
   }
 }
