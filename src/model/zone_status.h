@@ -8,10 +8,19 @@
 
 namespace kepler::model {
 
-/// Returns the label values. `source`: a path, a URL or "built-in". `match`: Name(Match) or "built_in". `expected`: as
-/// in Choice. `only_load`: the model is used here for dynamic power only.
+/// The error that a component states, and the machines on which it was measured.
+struct StatedError {
+  std::optional<Accuracy> accuracy;  // empty: the file states no error
+  std::string_view basis;            // "same_machine", "other_machines", "training_machine"; "" without an error
+};
+
+/// Prefers the error of this machine, then that of machines outside the training data. The last resort is the error of
+/// the training machine: here it is a lower limit. `match`: as in StatusOf().
+[[nodiscard]] StatedError ErrorOf(const ComponentModel& of, std::string_view match);
+
+/// Returns the label values. `source`: a path, a URL or "built-in". `match`: Name(Match) or "built_in". `only_load`:
+/// the model is used here for dynamic power only.
 [[nodiscard]] status::ZoneModel StatusOf(const PowerModel& model, const ComponentModel& of, std::string_view source,
-                                         std::string_view match, const std::optional<Accuracy>& expected,
-                                         bool only_load);
+                                         std::string_view match, bool only_load);
 
 }  // namespace kepler::model

@@ -89,8 +89,8 @@ void WorkloadModels::Choose(model::Component component, model::Situation& here) 
   const auto& known = (*latest_)[choice->model];
   weights_.SetModel(component, std::shared_ptr<const model::PowerModel>(known, &known->model), choice->component,
                     settings_.machine);
-  described_.push_back(StatusOf(known->model, known->model.components[choice->component], known->source,
-                                Name(choice->match), choice->expected, true));
+  described_.push_back(
+      StatusOf(known->model, known->model.components[choice->component], known->source, Name(choice->match), true));
 }
 
 status::EstimateStatus WorkloadModels::status() const {

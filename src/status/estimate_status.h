@@ -19,7 +19,10 @@ struct ZoneModel {
   std::string source;     // "built-in", a path or a URL
   std::string match;      // why the model may be used here: "same_machine", "similar", "built_in", ...
   std::string mae_watts;  // stated error
-  std::string mape;
+  std::string mape;       // in percent
+  std::string basis;      // where the error was measured: "same_machine", ...; "" without an error
+  double error_watts = 0;
+  double error_ratio = 0;  // of the watts; 0: unknown
   bool only_load = false;  // true: the model gives dynamic power only; false: idle power is included
   bool operator==(const ZoneModel&) const = default;
 };

@@ -111,7 +111,7 @@ void ZoneModels::Choose(Component component, model::Situation& here) {
   use.trained = known;
   of_[Index(component)] = &use;
   described_.push_back(StatusOf(known->model, known->model.components[choice->component], known->source,
-                                Name(choice->match), choice->expected, use.only_load));
+                                Name(choice->match), use.only_load));
 }
 
 void ZoneModels::SayWhatIsRefused() {
@@ -147,7 +147,7 @@ void ZoneModels::UseShipped(Component component) {
   if (of == shipped_.components.end()) return;
   const Use& use = UseOf(shipped_);
   of_[Index(component)] = &use;
-  described_.push_back(StatusOf(shipped_, *of, kBuiltIn, "built_in", of->unseen, use.only_load));
+  described_.push_back(StatusOf(shipped_, *of, kBuiltIn, "built_in", use.only_load));
 }
 
 double ZoneModels::ShippedWatts(Component component, double load) const {
@@ -196,7 +196,7 @@ std::string ZoneModels::Note(Component component) const {
     note += fmt::format(", {:.3g} W idle and {:.3g} W at full load, mean error {} % on other server types",
                         ShippedWatts(component, 0), ShippedWatts(component, 1), used->mape);
   else if (!used->mae_watts.empty())
-    note += fmt::format(", mean error {} W", used->mae_watts);
+    note += fmt::format(", mean error {} W ({})", used->mae_watts, used->basis);
   if (used->source != kBuiltIn) note += fmt::format(", match {}", used->match);
   if (used->only_load) note += "; only power that load adds, without idle power";
   if (settings_.only_load) note += ", because this is a virtual machine (model.guestIdle: true adds idle power)";

@@ -42,7 +42,9 @@ TEST(RenderSelection, Stale_NoWattsAtAnyLevel) {
 }
 
 TEST(RenderSelection, ZoneNotFresh_JoulesStayWattsLeftOut) {
-  const std::string text = Text(Full());
+  auto s = Full();
+  s.estimates.clear();  // the watts of their error are no power
+  const std::string text = Text(s);
   for (const auto& line : Lines(text)) {
     const bool watts = line.find("_watts{") != std::string::npos;
     EXPECT_FALSE(watts && line.find("zone=\"dram\"") != std::string::npos) << line;
@@ -76,6 +78,11 @@ TEST(RenderSelection, Estimates_SayByWhichModelAndCountAsOne) {
   EXPECT_THAT(text, HasSubstr("kepler_workload_model_info{features=\"BPFOnly\",machine=\"amd_epyc_7r13\","
                               "mae_watts=\"1.5\",mape=\"4.25\",match=\"same_processor\",name=\"mine\",node_name=\"n1\","
                               "source=\"/m/model.json\",trainer=\"linear\",zone=\"dram\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("kepler_model_error_known{node_name=\"n1\",zone=\"dram\"} 1\n"));
+  EXPECT_THAT(text,
+              HasSubstr("kepler_model_error_ratio{basis=\"other_machines\",node_name=\"n1\",zone=\"dram\"} 0.0425\n"));
+  EXPECT_THAT(text,
+              HasSubstr("kepler_model_error_watts{basis=\"other_machines\",node_name=\"n1\",zone=\"dram\"} 1.5\n"));
   EXPECT_THAT(text, HasSubstr("kepler_model_predictions_total{node_name=\"n1\"} 5\n"));
   EXPECT_THAT(text, HasSubstr("kepler_model_prediction_seconds_total{node_name=\"n1\"} 0.00002\n"));
   EXPECT_THAT(text, HasSubstr("kepler_models{node_name=\"n1\"} 2\n"));
@@ -111,6 +118,7 @@ TEST(RenderSelection, ZonesOfOneName_AreOneDifference) {
 TEST(RenderSelection, NoFreshZone_NoWattsHeaders) {
   auto s = Full();
   s.node[0].fresh = false;
+  s.estimates.clear();
   EXPECT_THAT(Text(s), Not(HasSubstr("_watts{")));
 }
 

@@ -93,6 +93,9 @@ inline snapshot::Snapshot Full() {
                                                   .match = "same_processor",
                                                   .mae_watts = "1.5",
                                                   .mape = "4.25",
+                                                  .basis = "other_machines",
+                                                  .error_watts = 1.5,
+                                                  .error_ratio = 0.0425,
                                                   .only_load = true}};
   s.estimates = {{.models = std::make_shared<const std::vector<status::ZoneModel>>(models),
                   .predictions = 3,

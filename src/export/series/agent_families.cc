@@ -112,13 +112,23 @@ constexpr auto kAgentFamilies = std::to_array<Family>({
     {"kepler_model_clamped_total",
      "Predictions changed because they were physically impossible or below a measured part; only if a model is in use",
      kNodeName, OfEstimates<&EstimateStatus::clamped>},
+    {"kepler_model_error_known", "Whether the model that estimates the zone states its error (1 = yes)", kModelZone,
+     ModelErrorKnown},
+    {"kepler_model_error_ratio",
+     "Mean relative error of the model that estimates the zone, as a ratio of the watts, by the machines on which it "
+     "was measured: same_machine, other_machines, or training_machine (the error here is larger)",
+     kBasisZone, ModelErrorRatio, "ratio"},
+    {"kepler_model_error_watts",
+     "Mean absolute error of the model that estimates the zone, in watts, by the machines on which it was measured; "
+     "see kepler_model_error_ratio",
+     kBasisZone, ModelErrorWatts, "watts"},
     {"kepler_model_extrapolated_total",
      "Predictions outside the training range of the model; only if a model is in use", kNodeName,
      OfEstimates<&EstimateStatus::extrapolated>},
     {"kepler_model_failed_refreshes_total", "Failed attempts to read trained models", kNodeName,
      OfModelStore<&ModelStoreStatus::failed_refreshes>},
     {"kepler_model_info",
-     "Model that estimates the zone, its stated error (empty: unknown for this machine), why it matches this machine "
+     "Model that estimates the zone, its stated error (empty: unknown), why it matches this machine "
      "(see docs/agent-models.md), and its scope: machine (with idle power) or load (only what load adds); source "
      "'built-in' is the shipped model; always 1",
      kZoneModel, ModelInfo},

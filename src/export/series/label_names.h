@@ -26,6 +26,8 @@ inline constexpr Names<11> kZoneModel = {"features",  "machine", "mae_watts", "m
                                          "node_name", "scope",   "source",    "trainer", "zone"};
 inline constexpr Names<10> kSharedBy = {"features", "machine",   "mae_watts", "mape",    "match",
                                         "name",     "node_name", "source",    "trainer", "zone"};
+inline constexpr Names<2> kModelZone = {"node_name", "zone"};
+inline constexpr Names<3> kBasisZone = {"basis", "node_name", "zone"};
 inline constexpr Names<2> kNodeSource = {"node_name", "source"};
 inline constexpr Names<3> kSourceZone = {"node_name", "source", "zone"};
 inline constexpr Names<3> kNodeZone = {"node_name", "path", "zone"};

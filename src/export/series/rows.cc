@@ -45,6 +45,14 @@ void AddUnnamed(const Context& c, status::Domain domain, Visitor& out) {
   }
 }
 
+/// Calls f(model) for every model that estimates a zone.
+template <class F>
+void ForEachModel(const Context& c, const F& f) {
+  for (const auto& estimate : c.snapshot.estimates)
+    if (!estimate.of_workloads)
+      for (const auto& used : *estimate.models) f(used);
+}
+
 }  // namespace
 
 Context::Context(const snapshot::Snapshot& of, const Selection& with, const Extras& more)
@@ -128,14 +136,28 @@ void PodInformerInfo(const Context& c, Visitor& out) {
   if (c.snapshot.pod_informer) out.Add({c.snapshot.pod_informer->mode, c.snapshot.pod_informer->source}, Of(kOne));
 }
 
+void ModelErrorKnown(const Context& c, Visitor& out) {
+  ForEachModel(c, [&](const auto& used) { out.Add({used.zone}, Of(!used.basis.empty())); });
+}
+
+void ModelErrorRatio(const Context& c, Visitor& out) {
+  ForEachModel(c, [&](const auto& used) {
+    if (!used.basis.empty()) out.Add({used.basis, used.zone}, Of(used.error_ratio));
+  });
+}
+
+void ModelErrorWatts(const Context& c, Visitor& out) {
+  ForEachModel(c, [&](const auto& used) {
+    if (!used.basis.empty()) out.Add({used.basis, used.zone}, Of(used.error_watts));
+  });
+}
+
 void ModelInfo(const Context& c, Visitor& out) {
-  for (const auto& estimate : c.snapshot.estimates) {
-    if (estimate.of_workloads) continue;
-    for (const auto& used : *estimate.models)
-      out.Add({used.features, used.machine, used.mae_watts, used.mape, used.match, used.name,
-               used.only_load ? "load" : "machine", used.source, used.trainer, used.zone},
-              Of(kOne));
-  }
+  ForEachModel(c, [&](const auto& used) {
+    out.Add({used.features, used.machine, used.mae_watts, used.mape, used.match, used.name,
+             used.only_load ? "load" : "machine", used.source, used.trainer, used.zone},
+            Of(kOne));
+  });
 }
 
 void WorkloadModelInfo(const Context& c, Visitor& out) {

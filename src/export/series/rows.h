@@ -111,6 +111,9 @@ void DeniedHttpRequests(const Context& c, Visitor& out);  // labels: node_name, 
 void HandlerErrors(const Context& c, Visitor& out);
 
 // Emits rows only if a zone is estimated.
+void ModelErrorKnown(const Context& c, Visitor& out);
+void ModelErrorRatio(const Context& c, Visitor& out);
+void ModelErrorWatts(const Context& c, Visitor& out);
 void ModelInfo(const Context& c, Visitor& out);  // labels: kZoneModel
 /// Emits rows only with attribution.weights: model; labels: kSharedBy.
 void WorkloadModelInfo(const Context& c, Visitor& out);
