@@ -89,8 +89,8 @@ bool HasOtherId(const MachineSpec& a, const MachineSpec& b) {
 }
 
 std::string Describe(const MachineSpec& machine) {
-  const std::string_view name = machine.processor.empty() ? "no name" : machine.processor;
-  if (!IsKnown(machine.cpuid)) return std::string(name);
+  const std::string name = machine.processor.empty() ? "no name" : machine.processor;
+  if (!IsKnown(machine.cpuid)) return name;
   return fmt::format("{}, {} family {} model {}", name, machine.cpuid.vendor, machine.cpuid.family,
                      machine.cpuid.model);
 }
