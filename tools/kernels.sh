@@ -3,10 +3,11 @@
 # as unified, hybrid and legacy; each test program runs as root and as uid 65534 with CAP_BPF and CAP_PERFMON only. Needs
 # root. No kernel is installed: packages are downloaded and unpacked into build/kernels. QEMU emulates, so KVM is not
 # needed, and speed figures have no meaning.
-#   tools/kernels.sh [--preset PRESET] [--no-build] [host] [debian] [debian:PACKAGE]...   (default: host debian)
+#   tools/kernels.sh [--preset PRESET] [--no-build] [host] [debian] [debian:PACKAGE]... [model]  (default: host debian)
 #     host             the running kernel
 #     debian           Debian's kernel for virtual machines, linux-image-cloud-amd64
 #     debian:PACKAGE   any other kernel package that apt knows, as in debian:linux-image-amd64
+#     model            only alone: the agent in guests of this processor, with a model of their host
 #     --preset PRESET  use the test programs of this preset (default: release-tests)
 #     --no-build       do not build the test programs
 # A kernel passes when every program ran with both rights and no test failed; skipped tests are listed with their reasons.
@@ -15,6 +16,7 @@ set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 
 programs=(activity_procfs_test activity_bpf_test)
+guest_programs=(kepler kepler-model)
 
 preset=release-tests
 build=yes
@@ -27,7 +29,7 @@ while [ $# -gt 0 ]; do
       shift
       ;;
     --no-build) build=no ;;
-    host | debian | debian:?*) chosen+=("$1") ;;
+    host | debian | debian:?* | model) chosen+=("$1") ;;
     *) die "unknown argument '$1'" ;;
   esac
   shift
@@ -63,12 +65,18 @@ vmlinuz() {
   compgen -G "$room/boot/vmlinuz-*" || die "package $package has no kernel in /boot"
 }
 
+[ "${chosen[*]}" = model ] && programs=("${guest_programs[@]}")
 tools/setup.sh dev kernels
 if [ "$build" = yes ]; then
   say "$preset: build"
   configure_and_build "$preset" "${programs[@]}" || die "the build of preset $preset failed"
 fi
 
+export PYTHONDONTWRITEBYTECODE=1
+if [ "${chosen[*]}" = model ]; then
+  exec /usr/bin/python3 tests/kernels/model_guest.py --kernel "$(vmlinuz linux-image-cloud-amd64)" \
+    --agent "$(built "$preset" kepler)" --tool "$(built "$preset" kepler-model)" --data data/nx12.csv --logs build/kernels/logs
+fi
 arguments=()
 for name in "${programs[@]}"; do
   path=$(built "$preset" "$name")
@@ -78,11 +86,11 @@ for kernel in "${chosen[@]}"; do
   case "$kernel" in
     host) arguments+=(--host) ;;
     debian) arguments+=(--kernel "debian=$(vmlinuz linux-image-cloud-amd64)") ;;
+    model) die "model runs alone" ;;
     debian:*) arguments+=(--kernel "$kernel=$(vmlinuz "${kernel#debian:}")") ;;
   esac
 done
 
-export PYTHONDONTWRITEBYTECODE=1
 say "the judge itself"
 /usr/bin/python3 tests/kernels/test_results.py || die "the judge of the results is broken"
 say "kernels: ${chosen[*]}"

@@ -31,8 +31,10 @@ def _put(root, source, at):
     target.chmod(0o755)
 
 
-def make_initramfs(programs, path):
-    """programs: paths of test programs. Merged /usr as on Debian: a library keeps the path that the program names."""
+def make_initramfs(programs, path, script=HERE / "run_tests.sh", files=None):
+    """programs: paths of programs for the script, which init runs. files: more files, by their path in the guest.
+
+    Merged /usr as on Debian: a library keeps the path that the program names."""
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch)
         root.chmod(0o755)
@@ -52,7 +54,9 @@ def make_initramfs(programs, path):
             _put(root, program, f"/tests/bin/{Path(program).name}")
             for library in _libraries(program):
                 _put(root, library, library)
-        _put(root, HERE / "run_tests.sh", "/tests/run_tests.sh")
+        for at, source in (files or {}).items():
+            _put(root, source, at)
+        _put(root, script, "/tests/run_tests.sh")
         _put(root, HERE / "init", "/init")
         names = sorted(str(p.relative_to(root)) for p in root.rglob("*"))
         with open(path, "wb") as out:
@@ -60,7 +64,7 @@ def make_initramfs(programs, path):
                            input="\n".join(names).encode(), stdout=out)
 
 
-def boot(kernel, initramfs, cgroups, program_seconds, run_count, logs):
+def boot(kernel, initramfs, cgroups, program_seconds, run_count, logs, cpu="max", cpus=2):
     """Returns (results text, console text, seconds, how QEMU ended: "" when the guest powered off).
 
     logs: directory that keeps both texts, as NAME.console and NAME.results.
@@ -72,7 +76,7 @@ def boot(kernel, initramfs, cgroups, program_seconds, run_count, logs):
     words = (f"console=ttyS0 loglevel=5 panic=-1 nowatchdog rcupdate.rcu_cpu_stall_suppress=1 mitigations=off "
              f"kepler_cgroups={cgroups} kepler_seconds={program_seconds}")
     command = ["qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
-               "-machine", "q35", "-cpu", "max", "-accel", "tcg,thread=multi", "-smp", "2", "-m", str(MEMORY_MIB),
+               "-machine", "q35", "-cpu", cpu, "-accel", "tcg,thread=multi", "-smp", str(cpus), "-m", str(MEMORY_MIB),
                "-serial", f"file:{console}", "-serial", f"file:{results}",
                "-kernel", str(kernel), "-initrd", str(initramfs), "-append", words]
     limit = BOOT_SECONDS + run_count * program_seconds
