@@ -64,7 +64,7 @@ void WeighByModel(benchmark::State& state) {
   WeighPackage(state, [&](const UsageList& usage, const Clock& clock) {
     auto weights = std::make_unique<ModelWeights>(usage, clock);
     weights->SetInterval(std::chrono::seconds(5));
-    weights->SetModel(model::Component::kPackage, line, 0);
+    weights->SetModel(model::Component::kPackage, line, 0, {});
     return weights;
   });
 }

@@ -101,7 +101,7 @@ void EstimateNodeRow(benchmark::State& state, const std::function<Predictor()>& 
   size_t row = 0;
   const uint64_t before = allocations;
   for ([[maybe_unused]] auto _ : state) {
-    benchmark::DoNotOptimize(EstimateRow(model, {rows.data() + row * kFeatures, kFeatures}));
+    benchmark::DoNotOptimize(EstimateRow(model, {rows.data() + row * kFeatures, kFeatures}, 1));
     row = (row + 1) % kRows;
   }
   state.counters["allocations"] = static_cast<double>(allocations - before);
