@@ -73,6 +73,7 @@ class Extractor {
            .is_energy = one.meaning.is_energy,
            .comes_and_goes = one.meaning.comes_and_goes,
            .is_gauge = one.meaning.is_gauge,
+           .may_rest = one.meaning.may_rest,
            .part = PartOf(one.series->labels)});
     LeaveOutRare(target, counters);
     const Timing timing = TimesOf(counters);

@@ -72,6 +72,16 @@ TEST(JoinHost, IdleShare_IsAColumnOfItsOwn) {
   ExpectAll(out, "package_idle_power", 3);
 }
 
+TEST(JoinHost, IdleShareThatRests_EndsNoRowLater) {
+  Recording host = Host();
+  Series idle = Vm("web", "1-2", 0, 2);
+  for (size_t i = 4; i < idle.samples.size(); ++i) idle.samples[i].value = i < 8 ? 80 : 90;
+  host.metrics[std::string(kVmIdleEnergy)] = {idle};
+  const Extraction out = Rows(Guest(), std::move(host));
+  EXPECT_THAT(out.rows, SizeIs(10));
+  EXPECT_THAT(ColumnOf(out, "package_idle_power"), Contains(0));
+}
+
 TEST(JoinHost, TimesOfTheHostsReadings_CountNotThoseOfItsScrapes) {
   Recording host = Host();
   host.metrics[std::string(kSnapshotTime)] = {Every5s({{"job", "hosts"}, {"node_name", "h"}}, 13, Line(1001, 1))};

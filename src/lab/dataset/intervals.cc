@@ -147,7 +147,7 @@ Timing TimesOf(std::span<const Counter> counters) {
   Timing timing;
   std::map<size_t, bool> seen;
   for (const Counter& counter : counters) {
-    if (!counter.is_energy || !seen.try_emplace(counter.column, true).second) continue;
+    if (!counter.is_energy || counter.may_rest || !seen.try_emplace(counter.column, true).second) continue;
     std::vector<double> moves = MovesOf(counters, counter.column);
     if (moves.size() < 2) continue;
     const double step = MedianStep(moves);
@@ -166,7 +166,7 @@ std::vector<RareEnergy> RareEnergiesOf(std::span<const Counter> counters) {
   std::map<size_t, size_t> moves;
   size_t most = 0;
   for (const Counter& counter : counters) {
-    if (!counter.is_energy || moves.contains(counter.column)) continue;
+    if (!counter.is_energy || counter.may_rest || moves.contains(counter.column)) continue;
     const size_t count = moves[counter.column] = MovesOf(counters, counter.column).size();
     most = std::max(most, count);
   }

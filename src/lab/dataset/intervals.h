@@ -21,7 +21,8 @@ struct Counter {
   bool is_energy;
   bool comes_and_goes;
   bool is_gauge = false;
-  std::string part{};  // of the column: where two series of one part are there at once, it is counted twice
+  bool may_rest = false;  // says nothing about when a row ends
+  std::string part{};     // of the column: where two series of one part are there at once, it is counted twice
 };
 
 /// Times at which a row ends and the next one begins, and how long a row usually is. Empty where no energy ever moves.

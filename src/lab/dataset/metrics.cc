@@ -60,6 +60,7 @@ std::optional<Meaning> MeaningOfOurs(string_view metric, const Labels& labels) {
     if (zone.empty()) return std::nullopt;
     return Meaning{.column = std::string(zone) + "_power",
                    .is_energy = true,
+                   .may_rest = zone.ends_with("_idle"),
                    .is_estimate = LabelOf(labels, "path") == kEstimatedPath};
   }
   if (metric == kSoftirqs) {

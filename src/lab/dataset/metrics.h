@@ -30,6 +30,7 @@ struct Meaning {
   bool is_energy = false;
   bool is_gauge = false;        // a value of now, not a count: the column has its value at the end of a row
   bool comes_and_goes = false;  // of a container: counts from 0 when it appears
+  bool may_rest = false;        // an idle share: read with the active energy, but does not change if nothing is idle
   bool is_estimate = false;     // of a model, not of a meter
   std::string source{};         // of legacy energy: "rapl-sysfs"
 };
