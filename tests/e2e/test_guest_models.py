@@ -64,18 +64,21 @@ def recording(**series):
                      for labels, value in of_metric] for metric, of_metric in series.items()}
 
 
+def busy(cpus):
+    """CPU seconds of a guest whose load changes each minute."""
+    return lambda seconds: cpus * sum(min(max(seconds - 60 * i, 0), 60) * (0.1 + 0.075 * (i * 7 % 10)) for i in range(10))
+
+
 class GuestModels(DataTest):
     def write_both(self):
-        """The guest's load changes each minute; its host shares 3 W of idle power."""
-        def busy(seconds):
-            return sum(min(max(seconds - 60 * i, 0), 60) * (0.2 + 0.15 * (i * 7 % 10)) for i in range(10))
+        """A guest of 2 CPUs; its host shares 3 W of idle power."""
         node, machine = {"node_name": "guest"}, {"node_name": "host", "vm_id": "1-2", "vm_name": "web-1",
                                                  "state": "running", "zone": "package"}
         self.write("guest.json", json.dumps(recording(
-            kepler_node_cpu_seconds_total=[(node, busy)], kepler_node_cpus=[(node, lambda _: 2)],
+            kepler_node_cpu_seconds_total=[(node, busy(2))], kepler_node_cpus=[(node, lambda _: 2)],
             kepler_node_cpu_joules_total=[({**node, "zone": "package", "path": "model"}, lambda s: 77 * s)])))
         self.write("host.json", json.dumps(recording(
-            kepler_vm_cpu_joules_total=[(machine, lambda s: WATTS_PER_CPU * busy(s))],
+            kepler_vm_cpu_joules_total=[(machine, lambda s: WATTS_PER_CPU * busy(2)(s))],
             kepler_vm_cpu_idle_joules_total=[(machine, lambda s: 3 * s)])))
 
     def test_one_prometheus_of_host_and_guest(self):
@@ -121,6 +124,22 @@ class GuestModels(DataTest):
         with Agent("--host.sysfs", self.path("sys"), f"--model.sources={self.path('model')}/model.json") as agent:
             labels, _ = agent.scrape().series("kepler_model_info", zone="package")[0]
         self.assertEqual((labels["name"], labels["scope"]), ("model", "load"))
+
+    def test_guests_of_two_sizes_make_a_model_per_cpu_with_the_error_for_the_other_size(self):
+        sizes = {"small": 4, "large": 8}
+        self.write("guests.json", json.dumps(recording(
+            kepler_node_cpu_seconds_total=[({"node_name": name}, busy(cpus)) for name, cpus in sizes.items()],
+            kepler_node_cpus=[({"node_name": name}, lambda _, cpus=cpus: cpus) for name, cpus in sizes.items()],
+            kepler_vm_cpu_joules_total=[({"node_name": "host", "vm_id": name, "vm_name": name, "state": "running",
+                                          "zone": "package"}, lambda s, n=cpus: WATTS_PER_CPU * busy(n)(s) + n * s)
+                                        for name, cpus in sizes.items()])))
+        said = self.extract("--vm=small,large", raw="guests.json")
+        self.assertEqual(said["nodes"], ["large", "small"])
+        figures = json.loads(self.succeed(
+            "train", f"--data={self.path('table.csv')}", "--features=bpf_cpu_time_ms", "--trainer=linear", "--per=core",
+            "--power=DynPower", f"--output={self.path('model')}", "--json"))
+        errors = {one["name"]: one["errors"][0]["mape"] for one in figures["machines"]}
+        self.assertEqual({name: round(error, 3) for name, error in errors.items()}, {"small": 0, "large": 0})
 
     def test_what_is_missing_or_ambiguous_is_said(self):
         self.write_both()
