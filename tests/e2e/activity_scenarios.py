@@ -17,7 +17,7 @@ NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 NO_CAPABILITIES = [*NOBODY, "--inh-caps=-all", "--bounding-set=-all"]
 ONLY_BPF = [*NOBODY, *(f"--{kind}=-all,+bpf,+perfmon" for kind in ("inh-caps", "ambient-caps", "bounding-set"))]
 LEAST = {"bpf": 0.999, "procfs": 0.99}
-OTHERS_DELAY = 0.1  # seconds: what else ends on the machine shortly before a scan is recorded shortly after it
+OTHERS_DELAY = 0.1  # seconds: of records of other tasks of the machine, which may end just before a scan
 
 
 class Look:
@@ -29,6 +29,7 @@ class Look:
         self.seen = container.seconds(self.scrape) * 1e9
         self.time = float(self.scrape.value("kepler_snapshot_timestamp_seconds"))
         self.ended = ended.at(self.time)
+        self.others = ended.near(self.time, OTHERS_DELAY)  # the container is paused
         self.records = float(self.scrape.sum("kepler_activity_records_total", kind="task"))
         self.dropped = float(self.scrape.sum("kepler_activity_dropped_total", kind="task"))
         self.unreported = without_record(self.scrape)
@@ -87,8 +88,7 @@ def judged(name, before, after, source, own):
     problems += [line] if source == "bpf" and dropped else []
     problems += [] if abs(part - 1) <= 1 - LEAST[source] else [line]
     if source == "bpf":
-        others = (gone - own) / (after.time - before.time)
-        most = 2 + 0.001 * own + OTHERS_DELAY * max(others, 0)
+        most = 2 + 0.001 * own + before.others + after.others
         enough = records + unreported >= 0.999 * own and abs(after.uncounted(before)) <= most
         problems += [] if enough else [line]
     return Outcome(line, problems)

@@ -27,6 +27,13 @@ class Sampler(Repeater):
         (t0, u0), (t1, u1) = self.points[max(right - 1, 0)], self.points[right]
         return u0 + (u1 - u0) * (moment - t0) / (t1 - t0) if t1 > t0 else u1
 
+    def near(self, moment, seconds):
+        """How much it grew from the last sample before `moment - seconds` to the first one after `moment + seconds`."""
+        self.at(moment + seconds)
+        first = max(bisect.bisect(self.points, (moment - seconds, 0)) - 1, 0)
+        last = bisect.bisect(self.points, (moment + seconds, 0))
+        return self.points[last][1] - self.points[first][1]
+
 
 def tasks_ended():
     """Threads of the machine that are gone, up to a constant: those ever made less those that are there."""
