@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <ranges>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -122,8 +123,9 @@ Status AddFiles(const Pipeline& config, const judging::DataFile& data, const Gro
 
 /// Of the groups in the order of their error.
 judging::Comparison CompareGroups(const judging::DataFile& data, std::vector<const GroupModel*> groups, size_t target) {
-  std::ranges::stable_sort(
-      groups, {}, [target](const GroupModel* group) { return group->trained.judged.errors[target].mae_watts; });
+  std::ranges::sort(groups, {}, [target](const GroupModel* group) {
+    return std::pair(group->trained.judged.errors[target].mae_watts, std::string_view(group->group));
+  });
   const Trained& best = groups.front()->trained;
   const judging::Target& of = best.all.targets[target];
   judging::Comparison zone;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <random>
+#include <string_view>
 #include <utility>
 
 #include "lab/judging/fitting.h"
@@ -59,7 +60,8 @@ std::vector<Importance> ImportanceOf(const model::PowerModel& model, const train
     put(values);
     result.push_back({.feature = model.features[column], .watts = sum / kShuffles});
   }
-  std::ranges::stable_sort(result, std::ranges::greater(), &Importance::watts);
+  std::ranges::sort(result, {},
+                    [](const Importance& of) { return std::pair(-of.watts, std::string_view(of.feature)); });
   return result;
 }
 

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <string_view>
+#include <tuple>
 
 #include "base/text.h"
 #include "json/document.h"
@@ -55,8 +57,8 @@ std::string RowJson(const PipelineRow& row) {
 }  // namespace
 
 void SortRows(std::vector<PipelineRow>& rows) {
-  std::ranges::stable_sort(rows, {}, [](const PipelineRow& row) {
-    return std::pair(row.figures.target.component, row.figures.errors.mae_watts);
+  std::ranges::sort(rows, {}, [](const PipelineRow& row) {
+    return std::tuple(row.figures.target.component, row.figures.errors.mae_watts, std::string_view(row.group));
   });
 }
 

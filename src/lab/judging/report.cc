@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cctype>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "base/text.h"
 #include "json/document.h"
@@ -172,7 +174,8 @@ std::string MachinesLine(std::string_view column, std::span<const MachineErrors>
   std::vector<const MachineErrors*> sorted;
   for (const MachineErrors& machine : machines) sorted.push_back(&machine);
   const auto mape = [](const MachineErrors* machine) { return machine->errors.front().mape; };
-  std::ranges::stable_sort(sorted, {}, mape);
+  std::ranges::sort(sorted, {},
+                    [&](const MachineErrors* of) { return std::pair(mape(of), std::string_view(of->name)); });
   const auto named = [&](const MachineErrors* machine) {
     return fmt::format("{:.2f} % ({})", mape(machine), EscapeControls(machine->name));
   };
