@@ -8,6 +8,7 @@ import json
 import os
 import random
 import ssl
+import statistics
 import subprocess
 import threading
 import time
@@ -218,9 +219,12 @@ class FromTheAgent(DataTest):
         self.assertNotIn("platform_power", said["columns"], "an estimate is no label")
         for column in ("bpf_cpu_time_ms", "bpf_net_rx_irq", "bpf_net_tx_irq", "bpf_block_irq"):
             self.assertIn(column, said["columns"])
-        for row in self.table("table.csv") + self.table("collected.csv"):
-            expected = 20 + float(row["bpf_cpu_time_ms"]) / 100
-            self.assertAlmostEqual(float(row["package_power"]), expected, delta=0.15 * expected)
+        # On a busy machine the thread of the meter misses an interval, and the next one gets its energy.
+        rows = self.table("table.csv") + self.table("collected.csv")
+        expected = [20 + float(row["bpf_cpu_time_ms"]) / 100 for row in rows]
+        measured = [float(row["package_power"]) for row in rows]
+        self.assertAlmostEqual(sum(measured) / sum(expected), 1, delta=0.05)
+        self.assertLess(statistics.median(abs(a / b - 1) for a, b in zip(measured, expected)), 0.05)
         self.succeed("isolate", f"--input={self.path('table.csv')}", f"--output={self.path('dynamic.csv')}")
         figures = json.loads(self.succeed("train", f"--data={self.path('table.csv')}", "--features=bpf_cpu_time_ms",
                                           "--trainer=linear", f"--output={self.path('model')}", "--json"))

@@ -66,7 +66,8 @@ TEST(PlotPage, SaysTheFiguresAndHasAPanelForAllThatIsGiven) {
   EXPECT_EQ(PageOf(compared).panels.size(), 7u);
   compared.importance = {{.feature = "cpu_cycles", .watts = 3}, {.feature = "noise", .watts = -0.25}};
   ASSERT_EQ(PageOf(compared).panels.size(), 8u);
-  const auto& bars = std::get<plot::Bars>(PageOf(compared).panels[5].chart).bars;
+  const plot::Page page = PageOf(compared);
+  const auto& bars = std::get<plot::Bars>(page.panels[5].chart).bars;
   ASSERT_EQ(bars.size(), 2u);
   EXPECT_EQ(bars[0].text, "3.00 W");
   EXPECT_EQ(bars[1].length, 0);  // no bar to the left
