@@ -39,7 +39,8 @@ constexpr Key kEvaluateKeys[] = {
         kAt<&Evaluating::of, &Evaluation::component>),
     Key("features", "features", "Feature names of an XGBoost file without names, in the order of training",
         kAt<&Evaluating::of, &Evaluation::features>),
-    Key("machine", "machine", "JSON file of the machine, or of several by name, for attributes that the table lacks",
+    Key("machine", "machine",
+        "Machine, for attributes that the table lacks: JSON file, also of several by name, or KEY=VALUE,...",
         kAt<&Evaluating::of, &Evaluation::machine>, {.is_path = true}),
     Key("json", "json", "Print the figures as JSON", kAt<&Evaluating::json>),
 };

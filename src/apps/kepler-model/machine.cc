@@ -26,8 +26,8 @@ struct MachineQuery {
 constexpr Key kMachineKeys[] = {
     Key("procfs", "procfs", "Path to the machine's procfs", kAt<&MachineQuery::procfs>, {.is_path = true}),
     Key("sysfs", "sysfs", "Path to the machine's sysfs", kAt<&MachineQuery::sysfs>, {.is_path = true}),
-    Key("machine", "machine", "JSON file of a machine to use instead of this machine", kAt<&MachineQuery::machine>,
-        {.is_path = true}),
+    Key("machine", "machine", "Machine to use instead of this one: JSON file, or KEY=VALUE,...",
+        kAt<&MachineQuery::machine>, {.is_path = true}),
     Key("types", "types", "node_type_index.json of a model database: print the type nearest to the machine",
         kAt<&MachineQuery::types>, {.is_path = true}),
 };

@@ -26,7 +26,7 @@ constexpr Key kPipelineKeys[] = {
     Key("folds", "folds", "Column with the fold in which a row is tested, as in train",
         kAt<&Pipeline::of, &Training::folds>),
     Key("group", "group", "Column with the machine of a row, as in train", kAt<&Pipeline::of, &Training::group>),
-    Key("machine", "machine", "JSON file of the measured machine, written by kepler-model machine",
+    Key("machine", "machine", "Measured machine: JSON file written by kepler-model machine, or KEY=VALUE,...",
         kAt<&Pipeline::of, &Training::machine>, {.is_path = true}),
     Key("power", "power",
         "Kind of power; AbsPower: with idle power; DynPower: only power that load adds; auto: DynPower for columns of "

@@ -49,8 +49,8 @@ constexpr Key kTrainKeys[] = {
     Key("group", "group", "Column with the machine of a row; each machine is tested with models of the others",
         kAt<&Training::group>),
     Key("machine", "machine",
-        "JSON file of the measured machine, written by kepler-model machine, or of several by name; agents use models "
-        "of similar machines",
+        "Measured machine: JSON file written by kepler-model machine, or of several by name, or "
+        "processor=NAME,cores=N,chips=N,memory=GIB,frequency=MHZ; agents use models of similar machines",
         kAt<&Training::machine>, {.is_path = true}),
     Key("power", "power",
         "Kind of power; AbsPower: with idle power; DynPower: only power that load adds; auto: DynPower for columns of "

@@ -42,7 +42,8 @@ constexpr Key kValidateKeys[] = {
         kAt<&Validation::of, &Evaluation::component>),
     Key("features", "features", "Feature names of an XGBoost file without names, in the order of training",
         kAt<&Validation::of, &Evaluation::features>),
-    Key("machine", "machine", "JSON file of the machine, or of several by name, for attributes that the table lacks",
+    Key("machine", "machine",
+        "Machine, for attributes that the table lacks: JSON file, also of several by name, or KEY=VALUE,...",
         kAt<&Validation::of, &Evaluation::machine>, {.is_path = true}),
     Key("json", "json", "Print the result as JSON", kAt<&Validation::json>),
 };

@@ -8,6 +8,7 @@
 #include "lab/files/files.h"
 #include "model/any_json.h"
 #include "model/file_name.h"
+#include "model/machine_pairs.h"
 #include "model/model_json.h"
 
 namespace kepler::lab::files {
@@ -43,14 +44,20 @@ Result<std::string> ModelText(const model::PowerModel& model) {
   return text;
 }
 
-Result<model::MachineSpec> ReadMachine(const std::string& path) {
-  KEPLER_TRY(auto machines, ReadMachines(path));
+Result<model::MachineSpec> ReadMachine(const std::string& path_or_pairs) {
+  KEPLER_TRY(auto machines, ReadMachines(path_or_pairs));
   if (!machines.contains(""))
-    return Fail(ErrorKind::kInvalid, path + ": it describes several machines; use the file of one machine");
+    return Fail(ErrorKind::kInvalid, path_or_pairs + ": it describes several machines; use the file of one machine");
   return std::move(machines[""]);
 }
 
-Result<model::MachinesByName> ReadMachines(const std::string& path) {
+Result<model::MachinesByName> ReadMachines(const std::string& path_or_pairs) {
+  const std::string& path = path_or_pairs;
+  std::error_code failed;
+  if (path.contains('=') && !std::filesystem::exists(path, failed)) {
+    KEPLER_TRY(auto machine, InFile("machine", model::ReadMachinePairs(path)));
+    return model::MachinesByName{{"", std::move(machine)}};
+  }
   KEPLER_TRY(const std::string text, ReadBounded(path, kMaxMachineBytes));
   KEPLER_TRY(auto machines, InFile(path, model::ReadMachinesJson(text)));
   if (machines == model::MachinesByName{{"", {}}})

@@ -25,9 +25,11 @@ inline constexpr size_t kMaxMachineBytes = size_t{16} << 20;
 /// The text of model.json: of a model that passes Check() and that the other commands can read.
 [[nodiscard]] Result<std::string> ModelText(const model::PowerModel& model);
 
-/// What model/machine_json.h reads; errors name the path. kNotFound if the file says nothing about the machine.
-[[nodiscard]] Result<model::MachineSpec> ReadMachine(const std::string& path);
-/// Reads a file with one machine or with several by name (model::ReadMachinesJson).
-[[nodiscard]] Result<model::MachinesByName> ReadMachines(const std::string& path);
+/// Reads a machine from a JSON file (model/machine_json.h), or from pairs such as "cores=8,chips=1"
+/// (model/machine_pairs.h) if no such file exists. Errors name the file. kNotFound if a file says nothing about the
+/// machine.
+[[nodiscard]] Result<model::MachineSpec> ReadMachine(const std::string& path_or_pairs);
+/// The same, or a file with several machines by name (model::ReadMachinesJson).
+[[nodiscard]] Result<model::MachinesByName> ReadMachines(const std::string& path_or_pairs);
 
 }  // namespace kepler::lab::files

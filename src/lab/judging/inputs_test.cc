@@ -100,6 +100,8 @@ TEST(ReadMachines, File_OfOneOrSeveral) {
   tree.Write("fleet.json", R"({"a":{"cores":4},"b":{"cores":8}})");
   EXPECT_EQ(ReadMachines(tree.Path("one.json"), "")->by_name.at("").cores, 4u);
   EXPECT_EQ(ReadMachines(tree.Path("fleet.json"), "host")->by_name.at("b").cores, 8u);
+  EXPECT_EQ(ReadMachines("cores=16,chips=2", "")->by_name.at("").chips, 2u);
+  EXPECT_THAT(WhyNot(ReadMachines("cpus=16", "")), HasSubstr("unknown key"));
   EXPECT_THAT(ReadMachines("", "")->by_name, IsEmpty());
   tree.Write("none.json", "{}");
   EXPECT_THAT(WhyNot(ReadMachines(tree.Path("none.json"), "")), HasSubstr("no property"));
