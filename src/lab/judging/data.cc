@@ -223,10 +223,12 @@ std::vector<std::string> RowNames(const DataFile& data) {
 }
 
 std::string PredictionsCsv(std::span<const std::string> names, std::span<const size_t> rows,
-                           std::span<const Target> targets, std::span<const std::vector<double>> predictions) {
+                           std::span<const Target> targets, std::span<const std::vector<double>> predictions,
+                           std::string_view suffix) {
   std::string out = "row";
+  const bool is_only = targets.size() == 1 && suffix.empty();
   for (const Target& target : targets)
-    out += fmt::format(",{}", targets.size() == 1 ? "prediction" : model::Name(target.component));
+    out += fmt::format(",{}{}", is_only ? "prediction" : model::Name(target.component), suffix);
   out += '\n';
   for (size_t i = 0; i < rows.size(); ++i) {
     out += dataset::CsvCell(names[rows[i]]);

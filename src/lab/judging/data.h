@@ -73,11 +73,13 @@ struct WattsColumn {
 /// The indices of all rows.
 [[nodiscard]] std::vector<size_t> AllRows(const DataFile& data);
 
-/// CSV of "row,prediction" or, of several components, of a column each. What `names` has for a row is as in the table's
+/// CSV of "row,prediction" or, of several components, of a column each. With `suffix` every column has the name of its
+/// component and the suffix: "package_power". What `names` has for a row is as in the table's
 /// column "row", or its index from 0 without such a column.
 [[nodiscard]] std::vector<std::string> RowNames(const DataFile& data);
 [[nodiscard]] std::string PredictionsCsv(std::span<const std::string> names, std::span<const size_t> rows,
                                          std::span<const Target> targets,
-                                         std::span<const std::vector<double>> predictions);
+                                         std::span<const std::vector<double>> predictions,
+                                         std::string_view suffix = {});
 
 }  // namespace kepler::lab::judging
