@@ -22,6 +22,21 @@ std::vector<Fold> FoldsOf(std::span<const int64_t> part_of, std::span<const int6
   return folds;
 }
 
+/// From 0; equal values have the mean of their ranks.
+std::vector<double> RanksOf(std::span<const double> values) {
+  std::vector<size_t> order(values.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::sort(order, {}, [values](size_t i) { return values[i]; });
+  std::vector<double> ranks(values.size());
+  for (size_t begin = 0; begin < order.size();) {
+    size_t end = begin + 1;
+    while (end < order.size() && values[order[end]] == values[order[begin]]) ++end;
+    for (size_t i = begin; i < end; ++i) ranks[order[i]] = static_cast<double>(begin + end - 1) / 2;
+    begin = end;
+  }
+  return ranks;
+}
+
 }  // namespace
 
 std::vector<Fold> FoldsByLabel(std::span<const int64_t> labels) {
@@ -36,6 +51,30 @@ std::vector<Fold> ContiguousBlocks(size_t rows, size_t count) {
   std::vector<int64_t> labels(rows);
   for (size_t row = 0; row < rows; ++row) labels[row] = static_cast<int64_t>(row * count / rows);
   return FoldsByLabel(labels);
+}
+
+std::vector<Fold> InterleavedParts(size_t rows, size_t count) {
+  constexpr size_t kRunsPerFold = 5;
+  const size_t run = std::max<size_t>(1, rows / (count * kRunsPerFold));
+  std::vector<int64_t> labels(rows);
+  for (size_t row = 0; row < rows; ++row) labels[row] = static_cast<int64_t>(row / run % count);
+  return FoldsByLabel(labels);
+}
+
+bool IsSorted(std::span<const double> values) {
+  constexpr double kCloseToOrder = 0.9;
+  const std::vector<double> ranks = RanksOf(values);
+  const double mean = (static_cast<double>(values.size()) - 1) / 2;
+  double product = 0;
+  double of_ranks = 0;
+  double of_rows = 0;
+  for (size_t row = 0; row < ranks.size(); ++row) {
+    const double from_middle = static_cast<double>(row) - mean;
+    product += from_middle * (ranks[row] - mean);
+    of_ranks += (ranks[row] - mean) * (ranks[row] - mean);
+    of_rows += from_middle * from_middle;
+  }
+  return of_ranks > 0 && std::abs(product) >= kCloseToOrder * std::sqrt(of_ranks * of_rows);
 }
 
 std::vector<Fold> FoldsByGroup(std::span<const uint32_t> groups, size_t count) {

@@ -22,6 +22,13 @@ struct Fold {
 /// test on rows between those that were trained on flatters.
 [[nodiscard]] std::vector<Fold> ContiguousBlocks(size_t rows, size_t count);
 
+/// `count` folds of short runs of rows, in turns: each fold has rows of every part of the table.
+[[nodiscard]] std::vector<Fold> InterleavedParts(size_t rows, size_t count);
+
+/// Whether the values ascend or descend from the first row to the last, apart from noise (rank correlation of 0.9 or
+/// more). Rows with sorted watts are not in order of time.
+[[nodiscard]] bool IsSorted(std::span<const double> values);
+
 /// Whole groups (machines) are left out, at most `count` folds of nearly the same number of rows.
 [[nodiscard]] std::vector<Fold> FoldsByGroup(std::span<const uint32_t> groups, size_t count);
 

@@ -31,6 +31,37 @@ TEST(FoldsByLabel, NoTestAtAll) {
   EXPECT_THAT(FoldsByLabel({}), IsEmpty());
 }
 
+TEST(InterleavedParts, EachPartHasRowsOfTheWholeTable) {
+  for (const size_t rows : {10u, 60u, 101u, 170u}) {
+    const auto folds = InterleavedParts(rows, 5);
+    ASSERT_THAT(folds, SizeIs(5)) << rows;
+    size_t tested = 0;
+    for (const Fold& fold : folds) {
+      tested += fold.test.size();
+      EXPECT_EQ(fold.train.size() + fold.test.size(), rows);
+      EXPECT_LT(fold.test.front(), rows / 2) << rows;
+      EXPECT_GE(fold.test.back(), rows / 2) << rows;
+    }
+    EXPECT_EQ(tested, rows);
+  }
+  EXPECT_THAT(InterleavedParts(2, 5), SizeIs(2));
+  EXPECT_THAT(InterleavedParts(0, 5), IsEmpty());
+}
+
+TEST(IsSorted, UpOrDown_WithNoise_ButNotInTimeOrConstant) {
+  std::vector<double> up;
+  std::vector<double> waves;
+  for (int i = 0; i < 100; ++i) {
+    up.push_back(i + (i * 37) % 11);
+    waves.push_back((i * 37) % 50);
+  }
+  EXPECT_TRUE(IsSorted(up));
+  EXPECT_TRUE(IsSorted(std::vector<double>(up.rbegin(), up.rend())));
+  EXPECT_FALSE(IsSorted(waves));
+  EXPECT_FALSE(IsSorted(std::vector<double>(100, 5)));  // equal values have no order
+  EXPECT_FALSE(IsSorted({}));
+}
+
 TEST(ContiguousBlocks, FewerRowsThanBlocks) {
   const auto folds = ContiguousBlocks(3, 5);
   ASSERT_THAT(folds, SizeIs(3));
