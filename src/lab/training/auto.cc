@@ -34,13 +34,14 @@ bool IsInterrupt(std::string_view feature) { return feature.ends_with("_irq"); }
 
 /// The columns that free candidates see. What a processor draws follows from the cycles and instructions that it
 /// executes: where these are known, time and other proxies are left to those candidates that can
-/// not take them for more. Memory is different: its power follows from no counter alone.
-std::vector<bool> ColumnsForFree(const AutoOptions& options, size_t columns) {
+/// not take them for more. Memory is different: its power follows from no counter alone. In a small table all see all:
+/// it is too short to show which of them stands for work.
+std::vector<bool> ColumnsForFree(const AutoOptions& options, size_t rows, size_t columns) {
   std::vector<bool> seen(columns, true);
   const bool processor = options.component != model::Component::kDram;
   const bool counted = std::ranges::count(options.features, "cpu_cycles") > 0 &&
                        std::ranges::count(options.features, "cpu_instructions") > 0;
-  if (!processor || !counted) return seen;
+  if (!processor || !counted || rows <= kSmallTable) return seen;
   for (size_t column = 0; column < columns; ++column)
     seen[column] = IsCounter(options.features[column]) || IsInterrupt(options.features[column]);
   return seen;
@@ -60,15 +61,29 @@ Result<model::Predictor> Fit(const Candidate& candidate, const Samples& samples,
   return trainer->fit(samples, {.parameters = candidate.parameters, .seed = seed});
 }
 
-bool IsTried(const Candidate& candidate, size_t rows, size_t max_neighbors) {
-  if (rows < kFewestRows) return candidate.name == FixedCandidates().front().name;
+/// A line needs more machines than features: with fewer, a feature that is constant on each machine has any weight.
+bool IsTried(const Candidate& candidate, const Samples& samples, size_t machines, size_t max_neighbors) {
+  const size_t rows = samples.labels.size();
+  const bool plainest = candidate.name == FixedCandidates(rows).front().name;
+  if (rows < kFewestRows) return plainest;
+  if (plainest && machines > 1) return machines > samples.features.columns + 1;
   return rows <= max_neighbors || candidate.trainer != "knn";
 }
 
-/// Whole machines are left out where there are several, else blocks of time.
+size_t MachinesOf(const Samples& samples) {
+  return std::set<uint32_t>(samples.groups.begin(), samples.groups.end()).size();
+}
+
+/// Several machines: whole machines. One machine: blocks, which show the error for loads that training has not seen.
+/// Few blocks of a small table say little, so it has interleaved parts as well. In a table that is sorted by load each
+/// block is a load of its own, so that it has parts only.
 std::vector<Fold> InnerFolds(const Samples& samples) {
-  const std::set<uint32_t> groups(samples.groups.begin(), samples.groups.end());
-  return groups.size() > 1 ? FoldsByGroup(samples.groups, kBlocks) : ContiguousBlocks(samples.labels.size(), kBlocks);
+  const size_t rows = samples.labels.size();
+  if (MachinesOf(samples) > 1) return FoldsByGroup(samples.groups, kBlocks);
+  if (IsSorted(samples.labels)) return InterleavedParts(rows, kBlocks);
+  std::vector<Fold> folds = ContiguousBlocks(rows, kBlocks);
+  if (rows <= kSmallTable) std::ranges::move(InterleavedParts(rows, kBlocks), std::back_inserter(folds));
+  return folds;
 }
 
 /// The mean absolute error on rows that were not fitted to; none for a candidate that cannot be fitted to them.
@@ -156,17 +171,19 @@ void AddPart(model::Blend& blend, double weight, model::Predictor part) {
 }  // namespace
 
 Result<AutoFit> FitAuto(const Samples& samples, const AutoOptions& options) {
-  const Samples hidden = Hide(samples, ColumnsForFree(options, samples.features.columns));
+  const size_t rows = samples.labels.size();
+  const Samples hidden = Hide(samples, ColumnsForFree(options, rows, samples.features.columns));
   const auto seen_by = [&](const Candidate& candidate) -> const Samples& { return candidate.free ? hidden : samples; };
   const auto folds = InnerFolds(samples);
+  const size_t machines = MachinesOf(samples);
   const auto judge = [&](const Candidate& candidate) -> std::optional<double> {
-    if (!IsTried(candidate, samples.labels.size(), options.max_neighbors)) return std::nullopt;
+    if (!IsTried(candidate, samples, machines, options.max_neighbors)) return std::nullopt;
     return Score(candidate, seen_by(candidate), folds, options.seed);
   };
   std::vector<Judged> judged;
-  for (const Candidate& candidate : FixedCandidates()) judged.push_back({candidate, judge(candidate)});
+  for (const Candidate& candidate : FixedCandidates(rows)) judged.push_back({candidate, judge(candidate)});
   AutoFit fit;
-  if (samples.labels.size() >= kFewestRows) fit.searched = SearchMore(options, judge, judged);
+  if (rows >= kFewestRows) fit.searched = SearchMore(options, judge, judged);
   fit.scores.reserve(judged.size());
   for (const Judged& each : judged) fit.scores.push_back({.name = each.candidate.name, .mae_watts = each.mae_watts});
   Weigh(fit.scores);

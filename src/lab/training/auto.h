@@ -31,7 +31,7 @@ struct Search {
 inline constexpr size_t kMaxSearched = 3;
 
 struct AutoOptions {
-  std::span<const std::string> features;  // canonical names of the columns: what physics says of them is used
+  std::span<const std::string> features{};  // canonical names of the columns: what physics says of them is used
   model::Component component = model::Component::kPackage;
   uint64_t seed = 0;
   size_t max_neighbors = kMaxAutoNeighbors;
@@ -51,8 +51,10 @@ struct AutoFit {
   size_t searched = 0;  // how many were tried at random; the best of them are in `scores`
 };
 
-/// Six fits of a candidate: on all but each of five blocks to judge it, then on all samples where it has a part in the
-/// blend. Fewer than 10 rows: linear, and no search. More than `max_neighbors`: knn is not tried.
+/// Judges each candidate on five contiguous blocks of the samples, each predicted by a fit of the others. Up to 1000
+/// samples are also judged on five interleaved parts, sorted samples on such parts only. Several machines are left out
+/// one after another instead. Then fits the candidates of the blend to all samples. Fewer than 10 rows: linear, and no
+/// search. More than `max_neighbors`: knn is not tried.
 [[nodiscard]] Result<AutoFit> FitAuto(const Samples& samples, const AutoOptions& options);
 
 }  // namespace kepler::lab::training

@@ -63,8 +63,8 @@ double Draw(const Bounds& bounds, std::mt19937_64& random) {
 
 }  // namespace
 
-std::span<const Candidate> FixedCandidates() {
-  static const std::vector<Candidate> kCandidates = {
+std::span<const Candidate> FixedCandidates(size_t rows) {
+  static const std::vector<Candidate> kForLarge = {
       {.name = "linear", .trainer = "linear", .parameters = {}, .free = false},
       {.name = "linear-boosting", .trainer = "linear-boosting", .parameters = {}, .free = false},
       {.name = "gradient-boosting(subsample=0.5)",
@@ -77,7 +77,20 @@ std::span<const Candidate> FixedCandidates() {
       {.name = "polynomial", .trainer = "polynomial", .parameters = {}},
       {.name = "knn(k=12)", .trainer = "knn", .parameters = {{"k", 12}}},
   };
-  return kCandidates;
+  static const std::vector<Candidate> kForSmall = {
+      {.name = "linear", .trainer = "linear", .parameters = {}},
+      {.name = "polynomial", .trainer = "polynomial", .parameters = {}},
+      {.name = "polynomial(alpha=0.1)", .trainer = "polynomial", .parameters = {{"alpha", 0.1}}},
+      {.name = "knn(k=3)", .trainer = "knn", .parameters = {{"k", 3}}},
+      {.name = "linear-boosting", .trainer = "linear-boosting", .parameters = {}},
+      {.name = "gradient-boosting", .trainer = "gradient-boosting", .parameters = {}},
+      {.name = "gradient-boosting(subsample=0.5)",
+       .trainer = "gradient-boosting",
+       .parameters = {{"trees", 200}, {"rate", 0.05}, {"subsample", 0.5}, {"min_child_weight", 3}}},
+      {.name = "xgboost(bins=0)", .trainer = "xgboost", .parameters = {{"bins", 0}}},
+      {.name = "random-forest(trees=60)", .trainer = "random-forest", .parameters = {{"trees", 60}}},
+  };
+  return rows <= kSmallTable ? kForSmall : kForLarge;
 }
 
 Candidate DrawCandidate(std::mt19937_64& random) {

@@ -1,5 +1,6 @@
 #pragma once
 // What "auto" tries: a fixed list, and beyond it hyper-parameters that are drawn at random. Private to training. Pure.
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <random>
@@ -18,8 +19,12 @@ struct Candidate {
   bool free = true;
 };
 
-/// The first is the plainest: it can be fitted to the fewest rows.
-[[nodiscard]] std::span<const Candidate> FixedCandidates();
+/// A table of more rows is not small.
+inline constexpr size_t kSmallTable = 1000;
+
+/// For a table of `rows` rows: what is regularised enough for a large one is too stiff for a small one. The first is
+/// the plainest: it can be fitted to the fewest rows.
+[[nodiscard]] std::span<const Candidate> FixedCandidates(size_t rows);
 
 /// One more: a trainer, and each of its hyper-parameters within bounds that make sense for tables of power. Numbers
 /// have two digits, so that its name says all of it.
