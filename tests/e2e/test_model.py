@@ -272,6 +272,18 @@ class MadeUpData(ModelTest):
         error = [float(p["prediction"]) - float(y["package_power"]) for p, y in zip(rows_of(out), rows_of(data))]
         self.assertAlmostEqual(sum(error) / len(error), 15, delta=1)
 
+    def test_rows_sorted_by_load_are_noted(self):
+        lines = made_up(rows=40).splitlines()
+        place = lines[0].split(",").index("package_power")
+        in_order = [lines[0], *sorted(lines[1:], key=lambda line: float(line.split(",")[place]))]
+        without_machines = [line.split(",", 1)[1] for line in in_order]
+        for rows, noted in ((without_machines, True), (in_order, False), ([line.split(",", 1)[1] for line in lines], False)):
+            with self.subTest(noted=noted, columns=rows[0]):
+                data = self.write("data.csv", "\n".join(rows) + "\n")
+                ended = run("train", f"--data={data}", f"--output={self.path('model')}", *self.FEATURES)
+                self.assertEqual((ended.returncode, "rows are sorted by 'package_power'" in ended.stderr), (0, noted),
+                                 ended.stderr)
+
     def test_two_components_are_one_model(self):
         data, out = self.write("node.csv", made_up(["a"])), self.path("out.csv")
         said = self.train(data, "model", "--target=package_power,dram_power", f"--predictions={out}", *self.FEATURES)

@@ -73,6 +73,18 @@ Status CheckLabels(const judging::DataFile& data, const judging::Measurements& a
   return {};
 }
 
+/// Consecutive rows of a sorted table have the same load, so a block of them tests a load that training has not seen.
+void NoteSortedRows(const Training& config, const judging::DataFile& data, const judging::Measurements& all,
+                    std::span<const size_t> rows) {
+  if (!config.folds.empty() || !all.groups.empty()) return;
+  for (size_t i = 0; i < all.targets.size(); ++i)
+    if (training::IsSorted(judging::Pick(all.labels[i], rows)))
+      Note(
+          fmt::format("{}: rows are sorted by '{}', so blocks of consecutive rows give errors for loads that training "
+                      "has not seen; sort the rows by time, or use --folds",
+                      data.path, all.targets[i].column));
+}
+
 /// Not an error: one of several features may be constant on this machine.
 void NoteConstantFeatures(const judging::DataFile& data, const judging::Measurements& all) {
   for (size_t column = 0; column < all.features.size(); ++column) {
@@ -222,6 +234,7 @@ Result<Trained> TrainOn(const Training& config, const judging::DataFile& data, c
   KEPLER_TRY(recipe.output, files::InFile(data.path, OutputOf(config, trained.all.targets)));
   const judging::Measurements& all = trained.all;
   KEPLER_TRY(trained.rows, RowsToTrain(data, all));
+  NoteSortedRows(config, data, all, trained.rows);
   KEPLER_TRY(const judging::FoldPlan plan,
              judging::PlanFolds(data, {.folds = config.folds, .group = trained.group}, all.groups, trained.rows));
   trained.judged_by = plan.description;
