@@ -3,11 +3,12 @@
 # as unified, hybrid and legacy; each test program runs as root and as uid 65534 with CAP_BPF and CAP_PERFMON only. Needs
 # root. No kernel is installed: packages are downloaded and unpacked into build/kernels. QEMU emulates, so KVM is not
 # needed, and speed figures have no meaning.
-#   tools/kernels.sh [--preset PRESET] [--no-build] [host] [debian] [debian:PACKAGE]... [model]  (default: host debian)
+#   tools/kernels.sh [--preset PRESET] [--no-build] [host] [debian] [debian:PACKAGE]... [model | guests]  (default: host debian)
 #     host             the running kernel
 #     debian           Debian's kernel for virtual machines, linux-image-cloud-amd64
 #     debian:PACKAGE   any other kernel package that apt knows, as in debian:linux-image-amd64
 #     model            only alone: the agent in guests of this processor, with a model of their host
+#     guests           only alone: train models of guests, and print their errors (tools/guest_demo.py); 15 minutes
 #     --preset PRESET  use the test programs of this preset (default: release-tests)
 #     --no-build       do not build the test programs
 # A kernel passes when every program ran with both rights and no test failed; skipped tests are listed with their reasons.
@@ -29,7 +30,7 @@ while [ $# -gt 0 ]; do
       shift
       ;;
     --no-build) build=no ;;
-    host | debian | debian:?* | model) chosen+=("$1") ;;
+    host | debian | debian:?* | model | guests) chosen+=("$1") ;;
     *) die "unknown argument '$1'" ;;
   esac
   shift
@@ -54,19 +55,21 @@ vmlinuz() {
   package=$(image "$1")
   version=$(apt-cache show --no-all-versions "$package" | sed -n 's/^Version: //p' | head -n 1)
   room=build/kernels/${package}_$version
-  if ! compgen -G "$room/boot/vmlinuz-*" >/dev/null; then
+  if ! compgen -G "$room/boot/vmlinuz-*" >/dev/null || [ ! -d "$room/lib/modules" ]; then
     rm -rf "$room"
     mkdir -p "$room"
     # Package lists that are older than the archive name files that are gone.
     download "$package" "$room" || { apt-get -o DPkg::Lock::Timeout=300 update -qq >&2 && download "$package" "$room"; }
-    dpkg-deb --fsys-tarfile "$room"/*.deb | tar -x -C "$room" --wildcards './boot/*'
+    dpkg-deb --fsys-tarfile "$room"/*.deb | tar -x -C "$room" --wildcards './boot/*' './lib/modules/*'
     rm -f "$room"/*.deb
   fi
   compgen -G "$room/boot/vmlinuz-*" || die "package $package has no kernel in /boot"
 }
 
-[ "${chosen[*]}" = model ] && programs=("${guest_programs[@]}")
-tools/setup.sh dev kernels
+case "${chosen[*]}" in model | guests) programs=("${guest_programs[@]}") ;; esac
+groups=(dev kernels)
+[ "${chosen[*]}" = guests ] && groups+=(test)
+tools/setup.sh "${groups[@]}"
 if [ "$build" = yes ]; then
   say "$preset: build"
   configure_and_build "$preset" "${programs[@]}" || die "the build of preset $preset failed"
@@ -77,6 +80,11 @@ if [ "${chosen[*]}" = model ]; then
   exec /usr/bin/python3 tests/kernels/model_guest.py --kernel "$(vmlinuz linux-image-cloud-amd64)" \
     --agent "$(built "$preset" kepler)" --tool "$(built "$preset" kepler-model)" --data data/nx12.csv --logs build/kernels/logs
 fi
+if [ "${chosen[*]}" = guests ]; then
+  kernel=$(vmlinuz linux-image-cloud-amd64)
+  exec env KEPLER_BIN=$(realpath "$(built "$preset" kepler)") KEPLER_MODEL_BIN=$(realpath "$(built "$preset" kepler-model)") \
+    /usr/bin/python3 tools/guest_demo.py --kernel="${kernel%/boot/*}" --output=build/kernels/guests
+fi
 arguments=()
 for name in "${programs[@]}"; do
   path=$(built "$preset" "$name")
@@ -86,7 +94,7 @@ for kernel in "${chosen[@]}"; do
   case "$kernel" in
     host) arguments+=(--host) ;;
     debian) arguments+=(--kernel "debian=$(vmlinuz linux-image-cloud-amd64)") ;;
-    model) die "model runs alone" ;;
+    model | guests) die "$kernel runs alone" ;;
     debian:*) arguments+=(--kernel "$kernel=$(vmlinuz "${kernel#debian:}")") ;;
   esac
 done
