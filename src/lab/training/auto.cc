@@ -27,23 +27,21 @@ constexpr double kWithin = 1.25;
 constexpr double kSteepness = 8;
 constexpr double kMinWeight = 0.05;
 
-bool IsCounter(std::string_view feature) {
-  return feature == "cpu_cycles" || feature == "cpu_instructions" || feature == "cache_miss";
+bool IsCounted(std::string_view feature) {
+  return feature == "cpu_cycles" || feature == "cpu_instructions" || feature == "cache_miss" ||
+         feature.ends_with("_irq");
 }
-bool IsInterrupt(std::string_view feature) { return feature.ends_with("_irq"); }
 
 /// The columns that free candidates see. What a processor draws follows from the cycles and instructions that it
-/// executes: where these are known, time and other proxies are left to those candidates that can
-/// not take them for more. Memory is different: its power follows from no counter alone. In a small table all see all:
-/// it is too short to show which of them stands for work.
+/// executes: where these are known, time and other proxies are left to candidates that cannot take them for more.
+/// Memory follows from no counter alone. A small table is too short to show which columns stand for work.
 std::vector<bool> ColumnsForFree(const AutoOptions& options, size_t rows, size_t columns) {
   std::vector<bool> seen(columns, true);
   const bool processor = options.component != model::Component::kDram;
   const bool counted = std::ranges::count(options.features, "cpu_cycles") > 0 &&
                        std::ranges::count(options.features, "cpu_instructions") > 0;
   if (!processor || !counted || rows <= kSmallTable) return seen;
-  for (size_t column = 0; column < columns; ++column)
-    seen[column] = IsCounter(options.features[column]) || IsInterrupt(options.features[column]);
+  std::transform(options.features.begin(), options.features.end(), seen.begin(), IsCounted);
   return seen;
 }
 
