@@ -449,6 +449,14 @@ class Plots(FilesTest):
                                        *arguments))
         return said, self.read(f"page.{ending}")
 
+    def test_model_per_core_takes_the_size_from_the_machine(self):
+        model = f"--model={self.path('per-core')}"
+        self.succeed("train", f"--data={NX12}", "--features=cpu_cycles", "--trainer=linear", "--per=core", "--machine=cores=64",
+                     f"--output={self.path('per-core')}")
+        self.refuse_plot(f"--data={NX12}", f"--output={self.path('page.svg')}", model, says="cores")
+        mae = [self.plot("svg", model, f"--machine=cores={cores}")[0]["mae"] for cores in (64, 128)]
+        self.assertLess(mae[0], mae[1], "the machine of the data against one of twice its size")
+
     def refuse_plot(self, *arguments, says, code=1):
         before = sorted(os.listdir(self.folder))
         ended = run("plot", *arguments)
@@ -507,6 +515,7 @@ class Plots(FilesTest):
         self.refuse_plot(data, page, "--target=core_power", says="no column 'core_power'")
         self.refuse_plot(data, page, "--feature=cycles", says="no column 'cycles'")
         self.refuse_plot(data, page, mine, "--model=x", says="set either --predictions or --model", code=2)
+        self.refuse_plot(data, page, mine, "--machine=cores=8", says="is for models", code=2)
         self.refuse_plot(data, mine, f"--output={self.path('page.pdf')}", says="must be .svg, .png or .html", code=2)
         self.refuse_plot(data, page, mine, "--target=watts", says="contains no component", code=2)
         self.refuse_plot(data, page, mine, "--target=core_power", says="no column 'core_power'")

@@ -11,6 +11,7 @@
 #include "apps/kepler-model/commands.h"
 #include "lab/files/files.h"
 #include "lab/judging/data.h"
+#include "lab/judging/inputs.h"
 #include "lab/judging/plot_page.h"
 #include "lab/judging/report.h"
 #include "lab/judging/table_page.h"
@@ -31,6 +32,7 @@ struct Plot {
   std::string component;
   std::string feature;
   std::vector<std::string> compare;
+  std::string machine;
   std::string title = "Power model";
   std::string output;
   bool json = false;
@@ -52,6 +54,10 @@ constexpr Key kPlotKeys[] = {
         "Comma-separated list of NAME=PATH of other predictions (.csv) or models to compare on "
         "the same rows",
         kAt<&Plot::compare>),
+    Key("machine", "machine",
+        "Machine, for attributes that models need and the table lacks: JSON file, also of several by name, or "
+        "KEY=VALUE,...",
+        kAt<&Plot::machine>, {.is_path = true}),
     Key("title", "title", "Title of the page", kAt<&Plot::title>),
     Key("output", "output", "File for the page; the suffix selects the format: .svg, .png or .html", kAt<&Plot::output>,
         {.is_path = true, .required = true}),
@@ -79,6 +85,7 @@ std::string EndingOf(const std::string& path) { return std::filesystem::path(pat
 
 Result<std::vector<judging::Source>> ReadSources(const Plot& config, const judging::DataFile& data,
                                                  const judging::Target& target) {
+  KEPLER_TRY(const judging::Machines machines, judging::ReadMachines(config.machine, {}));
   std::vector<judging::Source> sources;
   if (config.model.empty()) {
     sources.push_back({.name = config.predictions, .path = config.predictions, .watts = {}});
@@ -86,14 +93,14 @@ Result<std::vector<judging::Source>> ReadSources(const Plot& config, const judgi
       return Fail(
           ErrorKind::kInvalid,
           fmt::format("{}: the name of predictions must end in .csv; for a model use --model", config.predictions));
-    KEPLER_CHECK_OK(judging::ReadSource(data, target, sources[0]));
+    KEPLER_CHECK_OK(judging::ReadSource(data, target, machines, sources[0]));
   } else {
     sources.push_back({.name = config.model, .path = config.model, .watts = {}});
-    KEPLER_CHECK_OK(judging::PredictSource(data, target, sources[0]));
+    KEPLER_CHECK_OK(judging::PredictSource(data, target, machines, sources[0]));
   }
   for (const std::string& text : judging::SplitItems(config.compare)) {
     judging::Source& source = sources.emplace_back(judging::SourceOf(text));
-    KEPLER_CHECK_OK(judging::ReadSource(data, target, source));
+    KEPLER_CHECK_OK(judging::ReadSource(data, target, machines, source));
   }
   return sources;
 }
@@ -172,6 +179,8 @@ Status DrawPlot(const Plot& config) {
 void CheckPlot(settings::Draft& draft, const Plot& config) {
   if (!config.predictions.empty() && !config.model.empty())
     draft.Reject("predictions", "set either --predictions or --model");
+  if (!config.machine.empty() && config.model.empty() && config.compare.empty())
+    draft.Reject("machine", "is for models; set --model or --compare");
   if (config.predictions.empty() && config.model.empty() && !config.compare.empty())
     draft.Reject("compare", "needs --predictions or --model to compare with");
   if (const std::string ending = EndingOf(config.output); ending != ".svg" && ending != ".png" && ending != ".html")

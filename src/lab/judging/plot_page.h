@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "lab/judging/data.h"
 #include "lab/judging/importance.h"
+#include "lab/judging/inputs.h"
 #include "lab/plot/chart.h"
 #include "lab/plot/render.h"
 #include "lab/training/validation.h"
@@ -27,9 +28,10 @@ struct Source {
 
 /// A CSV file of row,prediction (of several components the column is that of the target's) is matched by row; else the
 /// path is a model's, which predicts all rows. Rows that `data` does not have, or has twice, are an error.
-[[nodiscard]] Status ReadSource(const DataFile& data, const Target& target, Source& source);
+[[nodiscard]] Status ReadSource(const DataFile& data, const Target& target, const Machines& machines, Source& source);
 /// `source.path` is a model's, whatever it is called.
-[[nodiscard]] Status PredictSource(const DataFile& data, const Target& target, Source& source);
+[[nodiscard]] Status PredictSource(const DataFile& data, const Target& target, const Machines& machines,
+                                   Source& source);
 
 /// Minutes from the first row if the table has seconds that do not decrease (`is_time`), else the number of the row.
 [[nodiscard]] std::vector<double> TimesOf(const DataFile& data, bool& is_time);

@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "lab/files/model_file.h"
 #include "lab/judging/fitting.h"
-#include "lab/judging/inputs.h"
 #include "lab/judging/plot_page.h"
 
 namespace kepler::lab::judging {
@@ -77,14 +76,15 @@ std::vector<double> TimesOf(const judging::DataFile& data, bool& is_time) {
   return *std::move(seconds);
 }
 
-Status ReadSource(const DataFile& data, const Target& target, Source& source) {
-  return source.path.ends_with(".csv") ? MatchPredictions(data, target, source) : PredictSource(data, target, source);
+Status ReadSource(const DataFile& data, const Target& target, const Machines& machines, Source& source) {
+  return source.path.ends_with(".csv") ? MatchPredictions(data, target, source)
+                                       : PredictSource(data, target, machines, source);
 }
 
-Status PredictSource(const DataFile& data, const Target& target, Source& source) {
+Status PredictSource(const DataFile& data, const Target& target, const Machines& machines, Source& source) {
   KEPLER_TRY(const model::PowerModel model, files::ReadModel(source.path, {}, target.component));
   if (const auto found = FindComponent(source.path, model, target); !found) return std::unexpected(found.error());
-  KEPLER_TRY(const Inputs inputs, ReadInputs(data, model.features, model.per, {}));
+  KEPLER_TRY(const Inputs inputs, ReadInputs(data, model.features, model.per, machines));
   source.watts = PredictRows(model, inputs.features, {&target, 1}, AllRows(data), inputs.cores).front();
   return {};
 }
