@@ -193,16 +193,6 @@ Result<std::vector<size_t>> RowsOfPower(const DataFile& data, std::span<const Wa
                                                negative, data.table.rows(), first)});
 }
 
-Result<training::Matrix> ReadFeatures(const DataFile& data, std::span<const std::string> features) {
-  training::Matrix matrix{.columns = features.size(),
-                          .values = std::vector<double>(features.size() * data.table.rows())};
-  for (size_t column = 0; column < features.size(); ++column) {
-    KEPLER_TRY(const std::vector<double> numbers, ReadNumbers(data, features[column]));
-    for (size_t row = 0; row < numbers.size(); ++row) matrix.values[row * matrix.columns + column] = numbers[row];
-  }
-  return matrix;
-}
-
 std::vector<size_t> AllRows(const DataFile& data) {
   std::vector<size_t> rows(data.table.rows());
   std::iota(rows.begin(), rows.end(), size_t{0});

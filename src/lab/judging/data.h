@@ -67,8 +67,6 @@ struct WattsColumn {
 /// The rows in which no column is below 0 W, which no meter says. kMalformed where more than a tenth of the rows would
 /// be left out: such a table is wrong elsewhere too.
 [[nodiscard]] Result<std::vector<size_t>> RowsOfPower(const DataFile& data, std::span<const WattsColumn> columns);
-/// One column a feature, in their order.
-[[nodiscard]] Result<training::Matrix> ReadFeatures(const DataFile& data, std::span<const std::string> features);
 
 /// The indices of all rows.
 [[nodiscard]] std::vector<size_t> AllRows(const DataFile& data);

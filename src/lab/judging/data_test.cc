@@ -169,14 +169,6 @@ TEST(FindTarget, DynamicPower_OnlyWhereTheTableHasNothingElse) {
   EXPECT_EQ(ResolveTarget("dram_dynamic_power", "")->component, Component::kDram);
 }
 
-TEST(ReadFeatures, Columns_StandInTheOrderThatIsAskedFor) {
-  const auto got = ReadFeatures(Data("a,b,c\n1,2,3\n4,5,6\n"), Names{"c", "a"});
-  ASSERT_TRUE(got) << got.error().message;
-  EXPECT_EQ(got->columns, 2u);
-  EXPECT_THAT(got->values, ElementsAre(3, 1, 6, 4));
-  EXPECT_THAT(ErrorOf(ReadFeatures(Data("a,b\n1,\n"), Names{"a", "b"})), HasSubstr("node.csv: line 2"));
-}
-
 TEST(ReadGappy, EmptyCells_AreNaN) {
   const auto got = ReadGappy(Data("a,b\n1,\n2, \n3,-4.5\n4,+5\n"), 1);
   ASSERT_TRUE(got) << got.error().message;

@@ -47,6 +47,14 @@ TEST(ReadInputs, AttributesOfTheMachine_FillTheRows) {
   EXPECT_THAT(ReadInputs(TableOf("cpu_cycles\n1\n2\n"), Names{"cores"}, Per::kCore, one)->cores, ElementsAre(2, 2));
 }
 
+TEST(ReadInputs, Columns_StandInTheOrderThatIsAskedFor) {
+  const auto got = ReadInputs(TableOf("a,b,c\n1,2,3\n4,5,6\n"), Names{"c", "a"}, Per::kMachine, {});
+  ASSERT_TRUE(got) << got.error().message;
+  EXPECT_EQ(got->features.columns, 2u);
+  EXPECT_THAT(got->features.values, ElementsAre(3, 1, 6, 4));
+  EXPECT_THAT(WhyNot(ReadInputs(TableOf("a,b\n1,\n"), Names{"a", "b"}, Per::kMachine, {})), HasSubstr("line 2"));
+}
+
 TEST(ReadInputs, ColumnOfTheTable_CountsFirst) {
   const auto got = ReadInputs(TableOf("node,cores,cpu_cycles\na,16,1\n"), Names{"cores"}, Per::kCore, Fleet());
   ASSERT_TRUE(got) << got.error().message;
