@@ -166,6 +166,7 @@ int RunCommand(std::string_view command, std::string_view about, std::span<const
                const std::function<Status()>& work) {
   const std::string program = fmt::format("{}{}{}", kProgram, command.empty() ? "" : " ", command);
   std::vector<std::string> texts;
+  texts.reserve(arguments.size());
   for (size_t i = 0; i < arguments.size(); ++i)
     texts.push_back(WithKindOfPower(i == 0 ? "" : arguments[i - 1], arguments[i]));
   std::vector<const char*> argv = {program.c_str()};
