@@ -135,6 +135,7 @@ class Joining {
   }
   [[nodiscard]] std::vector<string> Nodes() const {
     std::vector<string> nodes;
+    nodes.reserve(targets_.size());
     for (const auto& [node, targets] : targets_) nodes.push_back(node);
     return nodes;
   }

@@ -46,6 +46,7 @@ std::vector<Importance> ImportanceOf(const model::PowerModel& model, const train
   std::mt19937_64 random(1);
   for (size_t column = 0; column < all.columns; ++column) {
     std::vector<double> values;
+    values.reserve(every.size());
     for (const size_t row : every) values.push_back(changed.row(row)[column]);
     const auto put = [&](const std::vector<double>& given) {
       for (const size_t row : every) changed.values[row * changed.columns + column] = given[row];
