@@ -89,7 +89,7 @@ bool HasOtherId(const MachineSpec& a, const MachineSpec& b) {
 }
 
 std::string Describe(const MachineSpec& machine) {
-  const std::string name = machine.processor.empty() ? "no name" : machine.processor;
+  std::string name = machine.processor.empty() ? "no name" : machine.processor;
   if (!IsKnown(machine.cpuid)) return name;
   return fmt::format("{}, {} family {} model {}", name, machine.cpuid.vendor, machine.cpuid.family,
                      machine.cpuid.model);

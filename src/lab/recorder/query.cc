@@ -124,7 +124,7 @@ class Asking {
   [[nodiscard]] std::string SelectorOf(std::string_view metric) const {
     if (!question_.vms.empty() && IsOfVms(metric)) return SelectorOfVms(metric);
     const bool is_legacy = out_.names == dataset::MetricNames::kLegacy;
-    const std::string of_node = Selector(metric, is_legacy ? "instance" : "node_name", question_.node);
+    std::string of_node = Selector(metric, is_legacy ? "instance" : "node_name", question_.node);
     if (question_.vms.empty() || !IsOfHosts(metric)) return of_node;
     const std::string of_hosts =
         fmt::format("{} and on (node_name) ({})", Selector(metric, "", ""), SelectorOfVms(dataset::kVmEnergy));
