@@ -33,6 +33,8 @@ class Source {
   /// Little endian, without a sign.
   [[nodiscard]] Result<uint64_t> TakeNumber(size_t bytes);
   [[nodiscard]] Result<Id> Add(Node node);
+  /// Replaces a value.
+  [[nodiscard]] Status Set(Id id, Node node);
   [[nodiscard]] Node& operator[](Id id) { return nodes_[id]; }
   [[nodiscard]] const Node& operator[](Id id) const { return nodes_[id]; }
   /// The value of a dict, or nullptr.
@@ -48,6 +50,7 @@ class Source {
   std::string_view bytes_;
   size_t at_ = 0;
   std::vector<Node> nodes_;
+  size_t bytes_left_ = size_t{256} << 20;  // of the values: a call in a pickle may copy a value that others share
 };
 
 /// Little endian; with a sign in two's complement.

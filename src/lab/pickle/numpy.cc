@@ -16,6 +16,7 @@ namespace {
 using Kind = Node::Kind;
 
 constexpr size_t kMaxArrayBytes = size_t{1} << 30;
+constexpr size_t kMaxFields = 64;  // scikit-learn's trees have 8
 
 struct Field {
   std::string name = {};  // empty: the whole value
@@ -60,7 +61,8 @@ std::optional<std::vector<Field>> NamedFields(const Source& source, const Node& 
   if (dtype.items.size() < 2) return std::nullopt;
   const Node* const names = source.Item(source[dtype.items[1]], 3);
   const Node* const places = source.Item(source[dtype.items[1]], 4);
-  if (names == nullptr || places == nullptr || names->items.empty()) return std::nullopt;
+  if (names == nullptr || places == nullptr || names->items.empty() || names->items.size() > kMaxFields)
+    return std::nullopt;
   std::vector<Field> fields;
   for (const Id id : names->items) {
     const Node* const place = source.Find(*places, source[id].text);
@@ -119,18 +121,14 @@ Node ColumnOf(const Field& field, const Layout& layout, std::string_view bytes) 
 Status SetArray(Source& source, Id id, const Layout& layout, std::string_view bytes) {
   if (layout.all_bytes != bytes.size() || layout.fields[0].kind == 'O')
     return source.Refuse("an array whose bytes do not fit its shape and type");
-  if (layout.fields[0].name.empty()) {
-    source[id] = ColumnOf(layout.fields[0], layout, bytes);
-    return {};
-  }
+  if (layout.fields[0].name.empty()) return source.Set(id, ColumnOf(layout.fields[0], layout, bytes));
   Node columns{.kind = Kind::kDict};
   for (const Field& field : layout.fields) {
     KEPLER_TRY(const Id key, source.Add({.kind = Kind::kText, .text = field.name}));
     KEPLER_TRY(const Id column, source.Add(ColumnOf(field, layout, bytes)));
     columns.items.insert(columns.items.end(), {key, column});
   }
-  source[id] = std::move(columns);
-  return {};
+  return source.Set(id, std::move(columns));
 }
 
 /// Makes `id` the array, or the number if `shape` is null, that these parts of an object describe.
@@ -139,10 +137,7 @@ Status SetValue(Source& source, Id id, const Node* dtype, const Node* shape, con
   const auto layout = LayoutOf(source, dtype, shape, is_fortran);
   if (!layout || values == nullptr) return source.Refuse("an array of an unsupported type, shape or size");
   const Node copy = *values;  // its place may move
-  if (copy.kind == Kind::kList && layout->fields[0].kind == 'O') {
-    source[id] = copy;
-    return {};
-  }
+  if (copy.kind == Kind::kList && layout->fields[0].kind == 'O') return source.Set(id, copy);
   KEPLER_CHECK_OK(SetArray(source, id, *layout, copy.text));
   if (shape == nullptr && source[id].kind == Kind::kNumbers)
     source[id] = {.kind = Kind::kNumber, .number = source[id].numbers[0]};
@@ -159,9 +154,7 @@ Status ReadJoblibArray(Source& source, Id id) {
     return source.Refuse("an array of an unsupported type, shape or size");
   if (layout->fields[0].kind == 'O') {
     KEPLER_TRY(const Id objects, ReadOne(source));
-    const Node list = source[objects];
-    source[id] = list;
-    return {};
+    return source.Set(id, source[objects]);
   }
   if (CountOf(source.Find(state, "numpy_array_alignment_bytes")).value_or(0) != 0) {
     KEPLER_TRY(const uint64_t padding, source.TakeNumber(1));
@@ -181,8 +174,7 @@ Status SetBytes(Source& source, Id id, const Node* text) {
     bytes += static_cast<char>(character.code);
     rest.remove_prefix(character.bytes);
   }
-  source[id] = {.kind = Kind::kText, .text = std::move(bytes)};
-  return {};
+  return source.Set(id, {.kind = Kind::kText, .text = std::move(bytes)});
 }
 
 }  // namespace

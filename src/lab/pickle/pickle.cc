@@ -70,8 +70,9 @@ class Planter {
     for (size_t i = 0; i + 1 < dict.items.size(); i += 2) {
       const Node& key = source_[dict.items[i]];
       if (key.kind != Kind::kText || !IsValidUtf8(key.text)) return source_.Refuse("a key of a dict is not a text");
+      KEPLER_TRY(Value name, Plant(key, depth + 1));
       KEPLER_TRY(Value value, Plant(source_[dict.items[i + 1]], depth + 1));
-      to.push_back({key.text, std::move(value)});
+      to.push_back({std::get<std::string>(std::move(name.value)), std::move(value)});
     }
     return {};
   }

@@ -56,6 +56,18 @@ TEST(Pickle, EndlessCopies_AreRefused) {
   EXPECT_THAT(Read(deep + "."), HasSubstr("nested too deep"));
 }
 
+TEST(Pickle, CallsThatCopyALargeText_AreRefused) {
+  std::string bomb = "c_codecs\nencode\nq\1X\0\0\x20\0"s + std::string(2 << 20, 'a') + "q\2(";
+  for (int i = 0; i < 200; ++i) bomb += "h\1h\2\x85R";
+  EXPECT_THAT(Read(bomb + "t."), HasSubstr("its values are too large"));
+}
+
+TEST(Pickle, LargeKeysThatMembersShare_AreRefused) {
+  std::string bomb = "}q\1X\0\0\x20\0"s + std::string(2 << 20, 'a') + "q\2" + "h\1(";
+  for (int i = 0; i < 40; ++i) bomb += "h\2N";
+  EXPECT_THAT(Read(bomb + "u."), HasSubstr("too many"));
+}
+
 TEST(Pickle, BrokenStacks_AreRefused) {
   for (const auto* const code : {".", "a.", "Na.", "K\1K\2s.", "(t\x85", "\x85.", "N(\x86.", "t.", "e.", "}(Nu.",
                                  "q\1.", "NNb.", "NNR.", ")N\x81.", "NN\x93."})

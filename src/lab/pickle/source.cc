@@ -34,8 +34,17 @@ Result<uint64_t> Source::TakeNumber(size_t bytes) {
 
 Result<Id> Source::Add(Node node) {
   if (nodes_.size() == kMaxNodes) return Refuse(fmt::format("more than {} values", kMaxNodes));
-  nodes_.push_back(std::move(node));
+  nodes_.emplace_back();
+  KEPLER_CHECK_OK(Set(static_cast<Id>(nodes_.size() - 1), std::move(node)));
   return static_cast<Id>(nodes_.size() - 1);
+}
+
+Status Source::Set(Id id, Node node) {
+  const size_t bytes = node.text.size() + node.items.size() * sizeof(Id) + node.numbers.size() * sizeof(double);
+  if (bytes > bytes_left_) return Refuse("its values are too large");
+  bytes_left_ -= bytes;
+  nodes_[id] = std::move(node);
+  return {};
 }
 
 const Node* Source::Find(const Node& dict, std::string_view key) const {
