@@ -171,7 +171,8 @@ TEST(Limits, ExceededOnesAreNamed) {
   EXPECT_THAT(Exceeded({.mae_watts = 4.5, .mape = 11}, errors),
               ::testing::ElementsAre("MAE is above 4.5 W", "MAPE is above 11 %"));
   errors.mape_rows = 0;
-  EXPECT_TRUE(Exceeded({.mape = 11}, errors).empty());
+  EXPECT_TRUE(Exceeded({.mae_watts = 5}, errors).empty());
+  EXPECT_THAT(Exceeded({.mape = 11}, errors), ::testing::ElementsAre(HasSubstr("no row has a MAPE")));
 }
 
 TEST(Limits, NegativeAndMissingNumbersAreInvalid) {
