@@ -35,17 +35,19 @@ Status SetPair(std::string_view key, std::string_view value, MachineSpec& machin
                                                      EscapeControls(value.substr(0, 40)), kMaxLabelBytes));
     return {};
   }
-  const auto* const number = std::ranges::find_if(
-      kNumberAttributes, [&](const NumberAttribute& of) { return key == of.name || key == of.old_name; });
+  const auto* const number = std::ranges::find_if(kNumberAttributes, [&](const NumberAttribute& of) {
+    return key == of.name || (!key.empty() && key == of.old_name);
+  });
   if (number == std::end(kNumberAttributes))
     return Fail(ErrorKind::kMalformed,
                 fmt::format("unknown key \"{}\"; the keys are {}", EscapeControls(key.substr(0, 40)), PairKeys()));
   if (machine.*number->value != 0) return Twice(key);
+  const bool is_count = number->value != &MachineSpec::memory_gib && number->value != &MachineSpec::frequency_mhz;
   const auto count = ParseNumber<double>(value);
-  if (!count || !(*count >= 1 && *count <= kMaxNumber))
-    return Fail(ErrorKind::kMalformed, fmt::format("{}: \"{}\" is not a number from 1 to {:.0f}; leave out what is "
-                                                   "unknown",
-                                                   key, EscapeControls(value.substr(0, 40)), kMaxNumber));
+  if (!count || !(*count >= 1 && *count <= kMaxNumber) || (is_count && *count != std::floor(*count)))
+    return Fail(ErrorKind::kMalformed,
+                fmt::format("{}: \"{}\" is not a {}number from 1 to {:.0f}; leave out what is unknown", key,
+                            EscapeControls(value.substr(0, 40)), is_count ? "whole " : "", kMaxNumber));
   machine.*number->value = static_cast<uint32_t>(std::lround(*count));
   return {};
 }

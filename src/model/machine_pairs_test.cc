@@ -41,11 +41,12 @@ TEST(MachinePairs, MissingOrMalformed_NamesThePair) {
   EXPECT_THAT(ErrorOf("cores="), HasSubstr("\"cores=\" is not KEY=VALUE"));
   EXPECT_THAT(ErrorOf("cores=8,"), HasSubstr("KEY=VALUE"));
   EXPECT_THAT(ErrorOf("cores=8,cores=9"), HasSubstr("cores appears twice"));
-  for (const char* value : {"eight", "-1", "0", "0.4", "1e9", "nan", "inf", "8x"})
+  for (const char* value : {"eight", "-1", "0", "0.4", "1.4", "1e9", "nan", "inf", "8x"})
     EXPECT_THAT(ErrorOf(std::string("chips=") + value), HasSubstr("chips: ")) << value;
   EXPECT_THAT(ErrorOf("processor= "), HasSubstr("processor: \"\" is not a name"));
   EXPECT_THAT(ErrorOf("processor=" + std::string(100'000, 'a')), HasSubstr("is not a name"));
   EXPECT_THAT(ErrorOf("memory=8,memory_gib=9"), HasSubstr("memory_gib appears twice"));
+  EXPECT_THAT(ErrorOf("processor=x,=8"), HasSubstr("unknown key \"\""));
   EXPECT_THAT(ErrorOf("cores=1,chips=2"), HasSubstr("2 is more than the 1 cores"));
 }
 

@@ -49,9 +49,9 @@ class DefaultModel(unittest.TestCase):
 
     def test_bad_machines_are_explained(self):
         for machine, said in (("cpus=8", "the keys are processor, cores, chips, memory, frequency, threads_per_core"),
-                              ("cores=many", "cores: \"many\" is not a number"),
+                              ("cores=many", "cores: \"many\" is not a whole number"),
                               ("cores=8,cores=8", "the key cores appears twice"),
-                              ("cores=0", "cores: \"0\" is not a number from 1"),
+                              ("cores=0", "cores: \"0\" is not a whole number from 1"),
                               ("cores=8,frequency=-1", "frequency: \"-1\" is not a number"),
                               ("cores=8,chips=9", "chips: 9 is more than the 8 cores"),
                               ("processor=,cores=8", "processor="),
@@ -68,12 +68,13 @@ class DefaultModel(unittest.TestCase):
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("bpf_cpu_time_ms", done.stderr)
 
-    def test_pairs_are_the_same_machine_as_the_file(self):
+    def test_file_is_the_machine_without_its_maximum_frequency(self):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "machine.json"
             made = subprocess.run([TOOL, "machine", f"--machine={self.MACHINE}"], capture_output=True, text=True, check=True)
             path.write_text(made.stdout)
-            self.assertEqual(predict(path, [1000, 2000]).stdout, predict(self.MACHINE, [1000, 2000]).stdout)
+            self.assertEqual(predict(path, [1000, 2000]).stdout,
+                             predict(self.MACHINE.replace(",frequency=2400", ""), [1000, 2000]).stdout)
 
 
 if __name__ == "__main__":

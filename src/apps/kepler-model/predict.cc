@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,7 +50,7 @@ constexpr std::string_view kAboutPredict = R"(Writes the prediction of a model f
 
 Example:
   kepler-model predict --model=model --data=today.csv --output=watts.csv
-  kepler-model predict --model=default --machine=processor=amd_epyc_7763,cores=64,chips=1,memory=256 --data=today.csv)";
+  kepler-model predict --model=default --machine=processor=amd_epyc_7763,cores=128,threads_per_core=2 --data=today.csv)";
 
 constexpr std::string_view kShippedModel = "default";
 
@@ -58,11 +59,13 @@ Result<model::PowerModel> ModelOf(const Prediction& config) {
     KEPLER_TRY(const auto given, judging::GivenFeatures(config.features));
     return files::ReadModel(config.model, given);
   }
-  KEPLER_TRY(const model::MachineSpec machine, files::ReadMachine(config.machine));
+  KEPLER_TRY(model::MachineSpec machine, files::ReadMachine(config.machine));
+  // A file of `kepler-model machine` has the maximum frequency, not the nominal one. The agent leaves it out, too.
+  if (std::filesystem::exists(config.machine)) machine.frequency_mhz = 0;
   if (machine.cores == 0)
     return Fail(ErrorKind::kInvalid, config.machine +
                                          ": it has no number of cores, which the default model needs; add "
-                                         "cores=N, the number of logical CPUs");
+                                         "cores=N");
   model::PowerModel model = model::DefaultModel(machine);
   Note(fmt::format("{}: the mean error on other server types is {} % of the whole machine's power", model.name,
                    model.components.back().unseen->mape));
