@@ -25,6 +25,7 @@ struct Domain {
   std::optional<uint64_t> range;   // counters: largest value before the wrap
   std::optional<Power> max_power;  // physical limit; empty if the hardware states none
   std::string note;                // text for the log; "" for none
+  std::optional<status::PlatformSensor> sensor{};  // of a platform meter, whose domains are one zone each
 };
 
 /// A reading that must not be counted, because another domain of the zone shows, or may show, the same energy.
@@ -41,6 +42,7 @@ struct DomainReading {
   Answer value;
   bool only_load = false;   // an estimate of dynamic power only, without idle power
   uint32_t generation = 0;  // for an estimate: changes with the model; values learnt for the old model are then void
+  std::optional<Power> power{};  // of a counter: the power that the meter states for `at`; empty: it states none
 };
 
 /// Origin of the values of a source, highest authority first. Within a domain, a source of lower authority counts only

@@ -170,7 +170,8 @@ size_t Meter::ZoneFor(const Domain& domain, std::span<const Domain> found) {
   const auto known = std::ranges::find(zones_, domain.zone, &status::Zone::name);
   if (known != zones_.end()) return static_cast<size_t>(known - zones_.begin());
   const bool alone = std::ranges::count(found, domain.zone, &Domain::zone) == 1;
-  zones_.push_back({domain.zone, alone ? domain.path : "aggregated-" + domain.zone, status_.name, source_->domain()});
+  zones_.push_back(
+      {domain.zone, alone ? domain.path : "aggregated-" + domain.zone, status_.name, source_->domain(), domain.sensor});
   return zones_.size() - 1;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // Status of meters and their zones. Filled by energy/. Counters are totals since startup.
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/clock.h"
@@ -17,12 +18,25 @@ enum class Domain : uint8_t {
   kIdleCpu    // not measured: idle energy of a kCpu zone, if workloads share idle energy
 };
 
+/// A sensor of a platform meter: the labels of kepler_platform_watts (upstream's names). "" where a meter has none.
+struct PlatformSensor {
+  std::string bmc_id;
+  std::string chassis_id;
+  std::string source_id;    // of the sensor within its chassis or device: "PowerControl/0", "BAT0"
+  std::string source_name;  // as the meter calls it: "Server Power Control"
+  std::string source_type;  // "PowerControl", "PowerSupply", "acpi", "dcmi", "sdr", "battery", "psu", …
+  bool whole = true;        // measures a share of the machine's input, so that it counts in the total of its meter;
+                            // false: a part of what another sensor of the meter measures
+  bool operator==(const PlatformSensor&) const = default;
+};
+
 /// An exported zone of a meter.
 struct Zone {
   std::string name;    // "package"
   std::string path;    // label value: path of the only domain, "aggregated-<name>", or "model"
   std::string source;  // "rapl", "hwmon", "fake", "model"
   Domain domain = Domain::kCpu;
+  std::optional<PlatformSensor> sensor{};  // of a platform meter
   bool operator==(const Zone&) const = default;
 };
 
