@@ -58,6 +58,20 @@ bool CpuTopology::IsOffline(const CpuPart& part) {
   return known;
 }
 
+std::vector<PlacedCpu> CpuTopology::PlacesOf(const std::vector<uint32_t>& cpus) const {
+  std::vector<PlacedCpu> placed;
+  for (const uint32_t cpu : cpus)
+    if (const auto place = place_.find(cpu); place != place_.end()) placed.push_back({cpu, place->second});
+  return placed;
+}
+
+bool CpuTopology::HasDies() const {
+  std::map<uint32_t, std::optional<uint32_t>> first;  // die of the first CPU of each package
+  return std::ranges::any_of(place_, [&](const auto& cpu) {
+    return first.emplace(cpu.second.package, cpu.second.die).first->second != cpu.second.die;
+  });
+}
+
 namespace {
 
 using Column = std::pair<std::string_view, std::string CpuInfo::*>;

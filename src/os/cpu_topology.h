@@ -24,6 +24,11 @@ struct CpuPart {
   bool operator==(const CpuPart&) const = default;
 };
 
+struct PlacedCpu {
+  uint32_t cpu = 0;
+  CpuPart part;
+};
+
 /// Caches the places of CPUs, because the kernel does not report the place of an offline CPU.
 class CpuTopology {
  public:
@@ -33,10 +38,14 @@ class CpuTopology {
   /// Returns true if CPUs of this part are known and all of them are offline now. Returns false if the online list is
   /// unreadable.
   [[nodiscard]] bool IsOffline(const CpuPart& part);
+  /// Returns the numbers of the online CPUs, ascending.
+  [[nodiscard]] Result<std::vector<uint32_t>> Online();
+  /// Returns those of `cpus` that Learn() found a place for, in the same order.
+  [[nodiscard]] std::vector<PlacedCpu> PlacesOf(const std::vector<uint32_t>& cpus) const;
+  /// Returns true if a package is known to have several dies.
+  [[nodiscard]] bool HasDies() const;
 
  private:
-  [[nodiscard]] Result<std::vector<uint32_t>> Online();
-
   std::string root_;
   std::map<uint32_t, CpuPart> place_;  // socket and die by CPU
   ReadBuffer buffer_;

@@ -90,5 +90,33 @@ TEST_F(CpuTopologyTest, NothingKnown_NothingIsOffline) {
   EXPECT_FALSE(topology_.IsOffline({0, {}})) << "what cannot be read proves nothing";
 }
 
+TEST_F(CpuTopologyTest, PlacesOf_KnownCpus_AreThoseAskedForInOrder) {
+  Cpu(0, 0, 0);
+  Cpu(1, 0, 1);
+  Cpu(2, 1, 0);
+  Online("0-3");
+  topology_.Learn();
+  const auto places = topology_.PlacesOf({2, 3, 0});
+  ASSERT_EQ(places.size(), 2u) << "the place of 3 is unknown";
+  EXPECT_EQ(places[0].cpu, 2u);
+  EXPECT_EQ(places[0].part, (CpuPart{1, 0}));
+  EXPECT_EQ(places[1].cpu, 0u);
+}
+
+TEST_F(CpuTopologyTest, HasDies_OnlyIfAPackageHasSeveral) {
+  EXPECT_FALSE(topology_.HasDies());
+  Cpu(0, 0, 0);
+  Cpu(1, 1, 1);
+  Online("0-1");
+  topology_.Learn();
+  EXPECT_FALSE(topology_.HasDies());
+  Cpu(2, 1, 0);
+  Online("0-2");
+  topology_.Learn();
+  EXPECT_TRUE(topology_.HasDies());
+  Offline(2, "0-1");
+  EXPECT_TRUE(topology_.HasDies()) << "remembered";
+}
+
 }  // namespace
 }  // namespace kepler::os
