@@ -7,21 +7,12 @@
 #include <set>
 #include <utility>
 
-#include "base/parse.h"
-#include "base/text.h"
+#include "energy/rapl/x86_model.h"
 #include "os/dirents.h"
 #include "os/file.h"
 
 namespace kepler::energy::rapl {
 namespace {
-
-/// On AMD and Hygon each core has its own register, and the "core" zone shows the register of a single core of the
-/// socket. The CPU modalias contains the vendor: "cpu:type:x86,ven0002fam…" (X86_VENDOR_AMD is 2, X86_VENDOR_HYGON 9).
-bool IsAmd(const std::string& sysfs, os::ReadBuffer& buffer) {
-  const auto modalias = os::ReadAttribute(sysfs + "/devices/system/cpu/modalias", buffer);
-  if (!modalias) return false;
-  return modalias->find("ven0002") != std::string_view::npos || modalias->find("ven0009") != std::string_view::npos;
-}
 
 std::string BaseNames(const std::vector<PowercapZone>& zones) {
   std::set<std::string> names;
@@ -38,10 +29,7 @@ Domain ToDomain(const PowercapZone& zone) {
 }  // namespace
 
 PowercapSource::PowercapSource(std::string sysfs, const std::vector<std::string>& zones, const Clock& clock)
-    : sysfs_(std::move(sysfs)), clock_(clock), topology_(sysfs_) {
-  for (const std::string& zone : zones)
-    if (const auto name = Trim(zone); !name.empty()) wanted_.push_back(ToLowerAscii(name));
-}
+    : sysfs_(std::move(sysfs)), wanted_(zones), clock_(clock), topology_(sysfs_) {}
 
 void PowercapSource::SayLeftOut(const Error& problem) {
   limiter_.Say(log::Level::kWarn, problem.message, clock_.Now(), "ignoring an energy zone",
@@ -66,14 +54,6 @@ Status PowercapSource::LeaveOutFaulted(std::vector<PowercapZone>& zones) {
   return Fail(first->kind, "no RAPL counter is usable, because its range is unknown: " + first->message);
 }
 
-void PowercapSource::SayCoreIsLeftOut() {
-  if (std::exchange(core_is_said_, true)) return;
-  log::Info("ignoring an energy zone", {{"meter", "rapl"},
-                                        {"zone", "core"},
-                                        {"err", "on AMD its counter covers a single core of the socket"},
-                                        {"action", "add it to rapl.zones to use it"}});
-}
-
 Result<std::vector<Domain>> PowercapSource::Discover() {
   auto tree = ReadPowercapTree(sysfs_);
   if (!tree) {
@@ -92,12 +72,9 @@ Result<std::vector<Domain>> PowercapSource::Discover() {
                 fmt::format("no RAPL zone in {}/class/powercap; is the intel_rapl_msr module loaded?", sysfs_));
   }
   const std::string existing = BaseNames(zones);
-  const bool amd = IsAmd(sysfs_, buffer_);
-  const size_t erased = std::erase_if(zones, [&](const PowercapZone& zone) {
-    if (!wanted_.empty()) return std::ranges::find(wanted_, ToLowerAscii(zone.base)) == wanted_.end();
-    return amd && zone.base == "core";
-  });
-  if (wanted_.empty() && erased > 0) SayCoreIsLeftOut();
+  const bool amd = ReadX86Model(sysfs_, buffer_).value_or(X86Model{}).is_amd();
+  const size_t erased = std::erase_if(zones, [&](const PowercapZone& zone) { return !wanted_.Takes(zone.base, amd); });
+  if (wanted_.all() && erased > 0) SayCoreIsLeftOut(core_is_said_);
   if (zones.empty()) {
     return Fail(ErrorKind::kInvalid,
                 fmt::format("rapl.zones selects no zone of {}/class/powercap; available: {}", sysfs_, existing));

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "energy/energy_source.h"
+#include "energy/rapl/counter_layout.h"
 #include "energy/rapl/die_mirrors.h"
 #include "energy/rapl/powercap_tree.h"
 #include "os/cpu_topology.h"
@@ -39,11 +40,10 @@ class PowercapSource final : public EnergySource {
   [[nodiscard]] Status CheckReadable(const std::vector<PowercapZone>& zones);
   void SayLeftOut(const Error& problem);
   [[nodiscard]] Status LeaveOutFaulted(std::vector<PowercapZone>& zones);
-  void SayCoreIsLeftOut();
   [[nodiscard]] Answer ReadCounter(size_t index);
 
   std::string sysfs_;
-  std::vector<std::string> wanted_;  // lower case
+  ZoneChoice wanted_;
   const Clock& clock_;
   std::vector<PowercapZone> zones_;           // in the order of the last Discover()
   std::vector<std::string> listed_;           // directory names of the last Discover()
