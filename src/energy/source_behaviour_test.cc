@@ -8,6 +8,8 @@
 #include "energy/meter.h"
 #include "energy/modeled/model_source.h"
 #include "energy/polled_source.h"
+#include "energy/rapl/msr_source.h"
+#include "energy/rapl/msr_test_util.h"
 #include "energy/rapl/powercap_source.h"
 #include "energy/simulated/simulated_source.h"
 #include "testing/fake_clock.h"
@@ -65,6 +67,40 @@ class RaplRig : public Rig {
     for (const char* entry : {"intel-rapl:0", "intel-rapl:0:0", "intel-rapl:1"})
       tree.Write(std::string("class/powercap/") + entry + "/energy_uj", text);
   }
+  uint64_t counter_ = 1'000;
+};
+
+/// Two sockets with msr devices and without powercap.
+class MsrRig final : public Rig {
+ public:
+  std::unique_ptr<EnergySource> MakeSource() override {
+    return std::make_unique<rapl::MsrSource>(tree.root(), std::vector<std::string>{}, machine_.device_path(), clock);
+  }
+  void Build() override {
+    machine_.Processor("0000", "0006", "0055");
+    machine_.Online("0-1");
+    for (const uint32_t cpu : {0U, 1U}) {
+      machine_.Cpu(cpu, cpu);
+      machine_.Set(cpu, rapl::kUnitMsr, rapl::kUnit14);
+    }
+    WriteCounters();
+  }
+  void Work() override {
+    clock.Advance(1s);
+    counter_ += 800'000;
+    WriteCounters();
+  }
+  void Vanish() override { tree.Remove("dev"); }
+  void Garble(std::string_view text) override {
+    for (const uint32_t cpu : {0U, 1U}) tree.Write(rapl::MsrMachine::File(cpu), text);
+  }
+
+ private:
+  void WriteCounters() {
+    for (const uint32_t cpu : {0U, 1U})
+      for (const uint32_t address : {rapl::kPackageMsr, rapl::kDramMsr}) machine_.Set(cpu, address, counter_);
+  }
+  rapl::MsrMachine machine_{tree};
   uint64_t counter_ = 1'000;
 };
 
@@ -178,7 +214,7 @@ class EnergySourceBehaviour : public ::testing::Test {
   std::vector<DomainReading> readings_;
 };
 
-using Rigs = ::testing::Types<RaplRig, HwmonRig, SimulatedRig, ModelRig<status::Domain::kCpu>,
+using Rigs = ::testing::Types<RaplRig, MsrRig, HwmonRig, SimulatedRig, ModelRig<status::Domain::kCpu>,
                               ModelRig<status::Domain::kPlatform>, PolledRig>;
 TYPED_TEST_SUITE(EnergySourceBehaviour, Rigs);
 
