@@ -73,9 +73,9 @@ class Meter {
   void AccountOffline(DomainState& state, bool offline);
   void SumUpZones();
   bool Account(DomainState& state, const DomainReading& reading);
-  void AccountCounter(DomainState& state, RawCounter now, BootTime at);
+  void AccountCounter(DomainState& state, RawCounter now, const DomainReading& reading);
   void AccountPower(DomainState& state, Power now, BootTime at);
-  void Credit(DomainState& state, Energy energy, Nanoseconds elapsed);
+  void Credit(DomainState& state, Energy energy, Power power);
   [[nodiscard]] bool RaiseMaxPower(DomainState& state);
   void SuspectUnknownWraps(DomainState& state, Energy energy, Nanoseconds elapsed);
   void Complain(const DomainState& state, std::string_view what, std::string why, std::string_view action);

@@ -10,15 +10,11 @@
 namespace kepler::energy {
 namespace {
 
-/// Maximum lasting power if no limit is stated: for a counter, which measures a socket, and for a sensor, which may
-/// measure a whole server.
+/// Maximum lasting power of a counter, which measures a socket, if no limit is stated.
 const Power kMaxOfCounter = Power::Watts(1'000);
-const Power kMaxOfSensor = Power::Watts(10'000);
 /// Added to the elapsed time in the check of limits. Meters update in steps (RAPL every millisecond, firmware up to
 /// 100 ms), so a very short interval may contain the energy of a longer one.
 constexpr Nanoseconds kGateSlack = std::chrono::milliseconds(100);
-/// Maximum time between two readings of a sensor. After a longer gap the machine may have been suspended.
-constexpr Nanoseconds kLongestSensorGap = std::chrono::minutes(5);
 
 double Seconds(Nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
@@ -100,14 +96,15 @@ bool Meter::Account(DomainState& state, const DomainReading& reading) {
   state.shown = Power();
   deltas_[state.zone].unchanged = false;
   if (const auto* counter = std::get_if<RawCounter>(&reading.value))
-    AccountCounter(state, *counter, reading.at);
+    AccountCounter(state, *counter, reading);
   else
     AccountPower(state, std::get<Power>(reading.value), reading.at);
   state.last_share = state.share;
   return true;
 }
 
-void Meter::AccountCounter(DomainState& state, RawCounter now, BootTime at) {
+void Meter::AccountCounter(DomainState& state, RawCounter now, const DomainReading& reading) {
+  const BootTime at = reading.at;
   const Nanoseconds elapsed = std::max(at - state.at, Nanoseconds::zero());
   const auto previous = std::exchange(state.counter, now);
   state.at = at;
@@ -124,7 +121,7 @@ void Meter::AccountCounter(DomainState& state, RawCounter now, BootTime at) {
       break;
     case DeltaKind::kNormal:
     case DeltaKind::kWrapped:
-      Credit(state, delta.energy, elapsed);
+      Credit(state, delta.energy, reading.power.value_or(delta.energy / elapsed));
       SuspectUnknownWraps(state, delta.energy, elapsed);
       break;
     case DeltaKind::kReset:
@@ -182,28 +179,23 @@ void Meter::AccountPower(DomainState& state, Power now, BootTime at) {
     ++status_.rejected_readings;
     const BootTime before = std::max(state.at, std::exchange(state.refused_at, at));
     const Nanoseconds refused = std::max(at - before, Nanoseconds::zero());
-    if (state.power) status_.rejected_energy = SaturatingSum(status_.rejected_energy, Product(now, refused));
+    if (!state.integral.empty())
+      status_.rejected_energy = SaturatingSum(status_.rejected_energy, Product(now, refused));
     Complain(state, "power reading rejected",
              fmt::format("{} W is more than the possible {} W", now.watts(), SensorGate(state.domain).watts()),
              "it is ignored; if the power is real, report the model of the machine");
     return;
   }
   if (now > Power()) has_moved_ = true;
-  const auto previous = std::exchange(state.power, now);
+  const bool first = state.integral.empty();
   state.at = at;
-  if (!previous) return;
-  if (elapsed > kLongestSensorGap) {
-    ++status_.resets;
-    Complain(state, "power sensor was not read for too long",
-             fmt::format("there is no reading of the last {} s", Seconds(elapsed)),
-             "that time is not counted; check whether the machine was suspended or monitor.interval is above 5m");
-    return;
-  }
-  const double mean_watts = (previous->watts() + now.watts()) / 2;
-  const double exact_uj = mean_watts * static_cast<double>(elapsed.count()) / 1e3 + state.carry_uj;
-  const double whole_uj = std::floor(exact_uj);
-  state.carry_uj = exact_uj - whole_uj;
-  Credit(state, Energy::Microjoules(static_cast<int64_t>(whole_uj)), elapsed);
+  const auto energy = state.integral.Add(now, at);
+  if (energy) return Credit(state, *energy, *energy / elapsed);
+  if (first) return;
+  ++status_.resets;
+  Complain(state, "power sensor was not read for too long",
+           fmt::format("there is no reading of the last {} s", Seconds(elapsed)),
+           "that time is not counted; check whether the machine was suspended or monitor.interval is above 5m");
 }
 
 /// A domain that is no longer listed counts as a failed read in every sample.
@@ -229,10 +221,10 @@ void Meter::AccountOffline(DomainState& state, bool offline) {
                {{"meter", status_.name}, {"zone", state.domain.zone}, {"path", state.domain.path}});
 }
 
-void Meter::Credit(DomainState& state, Energy energy, Nanoseconds elapsed) {
+void Meter::Credit(DomainState& state, Energy energy, Power power) {
   ZoneDelta& zone = deltas_[state.zone];
   zone.energy += energy;
-  state.shown = energy / elapsed;
+  state.shown = power;
   zone.power = zone.power + state.shown;
   state.share = Share::kCounted;
 }

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "energy/meter.h"
+#include "energy/power_integral.h"
 
 namespace kepler::energy {
 
@@ -19,13 +20,12 @@ enum class Share : uint8_t {
 struct Meter::DomainState {
   Domain domain;
   size_t zone = 0;
-  size_t index = 0;                   // index in the last Discover() of the source
-  std::optional<RawCounter> counter;  // latest good reading: `counter` or `power`, taken `at`
-  std::optional<Power> power;
-  BootTime at{};
+  size_t index = 0;                      // index in the last Discover() of the source
+  std::optional<RawCounter> counter;     // latest good reading of a counter
+  PowerIntegral integral;                // of a power sensor
+  BootTime at{};                         // of the latest good reading
   BootTime refused_at{};                 // power sensor: time of the latest rejected reading
   std::optional<BootTime> absent_since;  // time of the first discovery without it
-  double carry_uj = 0;                   // power sensor: fraction of a microjoule that is not counted yet, in [0, 1)
   std::optional<BootTime> read_at;       // time of the latest reading, good or rejected
   Power shown;                           // power of its latest amount
   Share share = Share::kMissing;

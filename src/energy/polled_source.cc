@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <condition_variable>
 #include <exception>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <stop_token>
 #include <utility>
+
+#include "energy/power_integral.h"
 
 namespace kepler::energy {
 namespace {
@@ -23,6 +26,12 @@ bool IsGone(const DomainReading& reading) {
 }  // namespace
 
 struct PolledSource::Shared {
+  /// Energy of a power sensor since its first reading, or since a gap that was too long.
+  struct Integral {
+    PowerIntegral power;
+    Energy total;
+    BootTime at{};
+  };
   /// What the thread knows, handed over as a whole.
   struct State {
     std::optional<Error> error = Error{ErrorKind::kUnavailable, "it has not answered yet"};  // why no (newer) list
@@ -43,7 +52,8 @@ struct PolledSource::Shared {
   const Nanoseconds period;
   const std::shared_ptr<const Clock> clock;
   int back_off = 1;
-  bool lost = true;  // its domains are to be found (again)
+  bool lost = true;                                        // its domains are to be found (again)
+  std::map<std::string, Integral, std::less<>> integrals;  // by the key of the domain
   State own;
 
   std::mutex mutex;
@@ -54,6 +64,7 @@ struct PolledSource::Shared {
   Nanoseconds Poll();
   bool FindAndRead();
   bool Find();
+  void Integrate(Domain& domain, DomainReading& reading);
   void Run(const std::stop_token& stop);
 };
 
@@ -116,11 +127,31 @@ bool PolledSource::Shared::FindAndRead() {
   own.readings.resize(own.domains.size(), {clock->Now(), Error{ErrorKind::kGone, "it has no reading"}});
   for (size_t i = 0; i < own.domains.size(); ++i) {
     slow->UpdateMaxPower(i, own.domains[i]);
+    Integrate(own.domains[i], own.readings[i]);
     own.offline[i] = slow->IsOffline(own.domains[i]);
   }
   const bool good = !std::ranges::all_of(own.readings, IsError);
   lost = !good || std::ranges::any_of(own.readings, IsGone) || slow->HasChanged();
   return good;
+}
+
+/// A power becomes the counter of its energy, so that a tick that is slower than the polls loses nothing. An impossible
+/// power stays a power, which the Meter rejects and counts.
+void PolledSource::Shared::Integrate(Domain& domain, DomainReading& reading) {
+  const Power* const power = std::get_if<Power>(&reading.value);
+  if (power == nullptr) return;
+  if (!domain.max_power) domain.max_power = kMaxOfSensor;
+  const Power now = std::max(*power, Power());
+  if (now > *domain.max_power + *domain.max_power) return;
+  Integral& integral = integrals[domain.key];
+  if (integral.at != reading.at || integral.power.empty()) {
+    integral.at = reading.at;
+    const auto energy = integral.power.Add(now, reading.at);
+    // The counter starts again, which the Meter sees as a reset.
+    integral.total = energy ? integral.total + *energy : Energy();
+  }
+  reading.value = RawCounter{static_cast<uint64_t>(integral.total.microjoules())};
+  reading.power = now;
 }
 
 bool PolledSource::Shared::Find() {

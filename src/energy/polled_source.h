@@ -1,6 +1,7 @@
 #pragma once
 // PolledSource: a slow meter (a BMC, a driver that may hang) behind a thread of its own, so that no tick ever waits for
-// it. The thread reads it once a period; a sample takes over what was read last, with the time of that. Where it fails
+// it. The thread reads it once a period; a sample takes over what was read last, with the time of that. The thread
+// integrates the power of a sensor: a sample sees a counter of energy, with the latest power. Where it fails
 // its period doubles, up to kMaxBackOff times and kMaxPause; where it says nothing for kMaxAge periods its domains
 // fail. A source that hangs does not delay the destructor by more than kMaxFarewell: its thread is left behind
 // (base/thread.h).
