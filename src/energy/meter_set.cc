@@ -62,6 +62,13 @@ Status MeterSet::AddEstimate(std::unique_ptr<EstimateSource> source) {
   return Insert(std::make_unique<Meter>(std::move(source), clock_), estimate);
 }
 
+Status MeterSet::AddPlatform(std::unique_ptr<PlatformMeters> meters) {
+  PlatformMeters* const platform = meters.get();
+  KEPLER_CHECK_OK(Add(std::move(meters)));
+  platform_ = platform;
+  return {};
+}
+
 Status MeterSet::Insert(std::unique_ptr<Meter> meter, EstimateSource* estimate) {
   Other other;
   other.meter = std::move(meter);
@@ -117,6 +124,18 @@ void MeterSet::SampleOthers() {
     other.meter->Sample();
     if (other.meter->status().up) other.answered_at = clock_.Now();
   }
+  if (platform_ != nullptr) CompareWithPlatform(measured);
+}
+
+/// An estimate of the CPUs is no part of a measured total.
+void MeterSet::CompareWithPlatform(const MeasuredParts& measured) {
+  const Meter& cpu = cpu_->current();
+  if (cpu.authority() != Authority::kMeasured || !FactsOf(cpu.zones()).has_package) return;
+  other_energy_.AddParts(measured[0].energy + measured[1].energy, cpu.taken_at());
+  const auto before = std::exchange(platform_before_, platform_->total());
+  const PlatformMeters::Total& now = platform_before_;
+  if (now.until != before.until)
+    other_energy_.AddPlatform(now.energy - before.energy, now.until, now.gaps == before.gaps);
 }
 
 /// Starts to count a source in standby, if it may count. Sources of another authority stop only after the source gives
@@ -201,7 +220,7 @@ size_t MeterSet::primary_zone() const { return SelectPrimaryZone(cpu_->current()
 std::vector<status::SourceStatus> MeterSet::status() const {
   std::vector<status::SourceStatus> all = cpu_->status();
   for (const Other& other : others_) {
-    if (other.state == State::kUntried) continue;
+    if (other.state == State::kUntried || other.meter->status().name == PlatformMeters::kName) continue;
     const status::SourceStatus& status = other.meter->status();
     const auto same = std::ranges::find(all, status.name, &status::SourceStatus::name);
     if (same == all.end())
@@ -209,7 +228,13 @@ std::vector<status::SourceStatus> MeterSet::status() const {
     else
       Merge(*same, status);
   }
+  if (platform_ != nullptr) platform_->AppendStatus(all);
   return all;
+}
+
+void MeterSet::ReadPlatform(std::vector<status::PlatformReading>& out) const {
+  if (platform_ == nullptr) return out.clear();
+  platform_->ReadSensors(out);
 }
 
 void MeterSet::ReadEstimates(std::vector<status::EstimateStatus>& out) const {

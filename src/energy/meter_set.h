@@ -15,6 +15,8 @@
 #include "energy/meter.h"
 #include "energy/meter_choice.h"
 #include "energy/meter_selector.h"
+#include "energy/other_energy.h"
+#include "energy/platform_meters.h"
 
 namespace kepler::energy {
 
@@ -38,6 +40,8 @@ class MeterSet {
   /// Adds an estimate. It is opened as soon as UseOf() allows it with the CPU meter in use, and stays open. Estimates
   /// may share a name. kInvalid if UseOf() refuses it.
   [[nodiscard]] Status AddEstimate(std::unique_ptr<EstimateSource> source);
+  /// Adds the meters of the whole machine, once at most. Their total is a source of kPlatform as any other.
+  [[nodiscard]] Status AddPlatform(std::unique_ptr<PlatformMeters> meters);
 
   /// Samples all meters. The CPU meter is first: its energy is compared with the CPU time of the same moment, and is
   /// the lower limit of an estimate for the platform.
@@ -55,6 +59,10 @@ class MeterSet {
   [[nodiscard]] std::vector<status::SourceStatus> status() const;
   /// Replaces `out` by what says by which models the zones are estimated.
   void ReadEstimates(std::vector<status::EstimateStatus>& out) const;
+  /// Replaces `out` by the figures of every sensor of the platform meters.
+  void ReadPlatform(std::vector<status::PlatformReading>& out) const;
+  /// Energy of the machine without its CPU zones; empty without a measured total or a measured package.
+  [[nodiscard]] std::optional<status::OtherEnergy> other() const { return other_energy_.result(); }
 
  private:
   ///              cannot be opened               opened
@@ -89,11 +97,15 @@ class MeterSet {
   void TryOpen(Other& other);
   [[nodiscard]] Use FindUse(const Other& other) const;
   [[nodiscard]] MeasuredParts PackageAndDram() const;
+  void CompareWithPlatform(const MeasuredParts& measured);
   void Gather();
   void Append(const Meter& meter, bool counts);
 
   std::unique_ptr<MeterSelector> cpu_;
   std::vector<Other> others_;
+  PlatformMeters* platform_ = nullptr;     // source of one of the others
+  PlatformMeters::Total platform_before_;  // at the previous sample
+  OtherEnergy other_energy_;
   const Clock& clock_;
   log::LogLimiter limiter_{std::chrono::hours(1)};
   std::vector<status::Zone> zones_;

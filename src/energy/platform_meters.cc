@@ -1,0 +1,161 @@
+#include "energy/platform_meters.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "energy/power_integral.h"
+
+namespace kepler::energy {
+namespace {
+
+/// Time between two looks for meters that the machine does not have yet.
+constexpr Nanoseconds kAppearPeriod = std::chrono::seconds(10);
+
+}  // namespace
+
+PlatformMeters::PlatformMeters(std::vector<PlatformMeter> meters, const Clock& clock)
+    : clock_(clock), reading_{BootTime{}, Error{ErrorKind::kUnavailable, "no platform meter has answered yet"}} {
+  members_.resize(meters.size());
+  for (size_t i = 0; i < meters.size(); ++i) {
+    members_[i].meter = std::move(meters[i]);
+    Appear(members_[i]);
+  }
+  searched_at_ = clock_.Now();
+}
+
+void PlatformMeters::Appear(Member& member) {
+  if (member.reader != nullptr || !member.meter.is_present()) return;
+  auto source = member.meter.make();
+  if (!source) {
+    limiter_.Say(log::Level::kWarn, member.meter.name, clock_.Now(), "failed to start a platform meter; it is retried",
+                 {{"meter", member.meter.name}, {"err", source.error().message}});
+    return;
+  }
+  member.reader = std::make_unique<Meter>(*std::move(source), clock_);
+  member.answered_at = clock_.Now();
+}
+
+Result<std::vector<Domain>> PlatformMeters::Discover() {
+  for (Member& member : members_) TryOpen(member);
+  if (std::ranges::none_of(members_, &Member::open))
+    return Fail(ErrorKind::kUnavailable, "no platform meter has answered yet");
+  // No limit: each meter has its own.
+  return std::vector<Domain>{{"platform", "meter", "platform", {}, Power::Watts(1e6), {}}};
+}
+
+void PlatformMeters::TryOpen(Member& member) {
+  if (member.open || member.reader == nullptr) return;
+  const Status opened = member.reader->Open();
+  member.open = opened.has_value();
+  if (opened) return member.reader->Announce();
+  if (opened.error().kind == ErrorKind::kUnavailable && clock_.Now() - member.answered_at < kMaxSilence) return;
+  limiter_.Say(log::Level::kWarn, member.meter.name, clock_.Now(), "failed to open a platform meter; it is retried",
+               {{"meter", member.meter.name}, {"err", opened.error().message}});
+}
+
+void PlatformMeters::Read(std::vector<DomainReading>& out) {
+  if (clock_.Now() - searched_at_ >= kAppearPeriod) {
+    searched_at_ = clock_.Now();
+    for (Member& member : members_) Appear(member);
+  }
+  for (Member& member : members_) {
+    TryOpen(member);
+    if (member.open) Sample(member);
+  }
+  Choose();
+  if (chosen_) Count(members_[*chosen_]);
+  out.assign(1, reading_);
+}
+
+void PlatformMeters::Sample(Member& member) {
+  Meter& reader = *member.reader;
+  member.counted_from = member.counted_until;
+  reader.Sample();
+  if (reader.status().up) member.answered_at = clock_.Now();
+  // A sensor that went away must not hold back the others: no energy of a power sensor is older than the longest gap.
+  if (reader.counted_until() != BootTime{})
+    member.counted_until = std::max(reader.counted_until(), reader.taken_at() - PowerIntegral::kLongestGap);
+  member.totals.resize(reader.zones().size());
+  for (size_t z = 0; z < reader.deltas().size(); ++z) member.totals[z] += reader.deltas()[z].energy;
+}
+
+/// What the last sample says about the machine, from the sensors that measure it as a whole.
+PlatformMeters::Whole PlatformMeters::WholeOf(const Member& member) {
+  Whole whole;
+  if (!member.open) return whole;
+  const auto zones = member.reader->zones();
+  const auto deltas = member.reader->deltas();
+  bool known = true;
+  for (size_t z = 0; z < deltas.size(); ++z) {
+    if (!zones[z].sensor || !zones[z].sensor->whole) continue;
+    whole.energy += deltas[z].energy;
+    whole.power = whole.power + deltas[z].power;
+    whole.fresh |= deltas[z].fresh;
+    whole.is_new |= deltas[z].fresh && !deltas[z].unchanged;
+    whole.answers |= deltas[z].domains.read > 0;
+    known = known && deltas[z].fresh;
+  }
+  whole.power_known = known && whole.fresh;
+  return whole;
+}
+
+void PlatformMeters::Choose() {
+  auto best = std::ranges::find_if(members_, [](const Member& m) { return WholeOf(m).fresh; });
+  if (best == members_.end() && !chosen_)
+    best = std::ranges::find_if(members_, [](const Member& m) { return WholeOf(m).answers; });
+  if (best == members_.end()) return;
+  const auto next = static_cast<size_t>(best - members_.begin());
+  if (chosen_ && next == *chosen_) return;
+  if (chosen_ && next > *chosen_ && clock_.Now() - members_[*chosen_].answered_at < kMaxSilence) return;
+  log::Info("platform meter measures the total of the machine",
+            {{"meter", best->meter.name}, {"instead_of", chosen_ ? members_[*chosen_].meter.name : "none"}});
+  if (!chosen_) reading_ = {clock_.Now(), RawCounter{}};
+  chosen_ = next;
+}
+
+void PlatformMeters::Count(const Member& member) {
+  const Whole whole = WholeOf(member);
+  const bool is_interval = member.counted_from != BootTime{} && member.counted_until > member.counted_from;
+  if (is_interval && member.counted_from >= total_.until) {
+    const status::SourceStatus& status = member.reader->status();
+    const uint64_t rejected = status.resets + status.rejected_readings;
+    if (member.counted_from != total_.until || rejected != rejected_) ++total_.gaps;
+    rejected_ = rejected;
+    total_.energy += whole.energy;
+    total_.until = member.counted_until;
+  }
+  if (!whole.fresh && total_.until == BootTime{}) return;  // the first reading stands until there is a second one
+  if (!whole.fresh)
+    reading_ = {clock_.Now(), Error{ErrorKind::kTimeout, member.meter.name + " does not answer"}};
+  else if (whole.is_new || std::holds_alternative<Error>(reading_.value))
+    reading_ = {member.reader->taken_at(), RawCounter{static_cast<uint64_t>(total_.energy.microjoules())}};
+  if (whole.power_known) reading_.power = whole.power;
+}
+
+void PlatformMeters::ReadSensors(std::vector<status::PlatformReading>& out) const {
+  size_t count = 0;
+  for (size_t m = 0; m < members_.size(); ++m) {
+    const Member& member = members_[m];
+    if (!member.open) continue;
+    for (size_t z = 0; z < member.totals.size(); ++z, ++count) {
+      if (out.size() <= count) out.emplace_back();
+      status::PlatformReading& reading = out[count];
+      const status::Zone& zone = member.reader->zones()[z];
+      const ZoneDelta& delta = member.reader->deltas()[z];
+      reading.source = member.meter.name;
+      reading.sensor = *zone.sensor;
+      reading.energy = member.totals[z];
+      reading.power = delta.power;
+      reading.fresh = delta.fresh;
+      reading.is_counted = chosen_ == m && zone.sensor->whole;
+    }
+  }
+  out.resize(count);
+}
+
+void PlatformMeters::AppendStatus(std::vector<status::SourceStatus>& out) const {
+  for (const Member& member : members_)
+    if (member.reader != nullptr) out.push_back(member.reader->status());
+}
+
+}  // namespace kepler::energy

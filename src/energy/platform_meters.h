@@ -1,0 +1,105 @@
+#pragma once
+// PlatformMeters: all meters that measure the whole machine: a BMC by Redfish or IPMI, the ACPI power meter, power
+// supplies. They are usually one sensor behind several interfaces, so their energies are never added: the total of
+// the machine is that of one meter, the most trusted one that answers. To the MeterSet it is one source with one
+// counter. The figures of each meter are exported in addition. Collection thread only.
+//
+//   a meter answers ──► it is the total ──► silent for kMaxSilence ──► the next one that answers is the total
+//                            ▲                                                      │
+//                            └────────── a more trusted meter gives energy ◄────────┘
+//
+// No time is counted twice: after a change, energy of the new meter counts from the first interval between its readings
+// that begins after the time up to which the former one was counted.
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "energy/energy_source.h"
+#include "energy/meter.h"
+#include "status/platform_status.h"
+
+namespace kepler::energy {
+
+/// A platform meter that this machine may have.
+struct PlatformMeter {
+  std::string name;  // "redfish", "dcmi", "acpi", …
+  /// Returns true if the machine has the meter now: a device file exists, a BMC is configured. Cheap; called
+  /// every few seconds until it is true.
+  std::function<bool()> is_present;
+  /// Makes the source, which must not block: a PolledSource with a running thread. Called once at most.
+  std::function<Result<std::unique_ptr<EnergySource>>()> make;
+};
+
+class PlatformMeters final : public EnergySource {
+ public:
+  /// Time after which a meter that no longer answers is replaced as the total. Shorter than the silence after which
+  /// the MeterSet falls back on an estimate.
+  static constexpr std::chrono::minutes kMaxSilence{2};
+
+  /// `meters`: the most trusted first.
+  PlatformMeters(std::vector<PlatformMeter> meters, const Clock& clock);
+
+  static constexpr std::string_view kName = "platform";
+  [[nodiscard]] std::string_view Name() const override { return kName; }
+  [[nodiscard]] status::Domain domain() const override { return status::Domain::kPlatform; }
+  [[nodiscard]] Authority authority() const override { return Authority::kMeasured; }
+  /// The machine's total, or kUnavailable until a meter answers.
+  [[nodiscard]] Result<std::vector<Domain>> Discover() override;
+  /// Samples every meter.
+  void Read(std::vector<DomainReading>& out) override;
+
+  /// The total of the machine since the first reading.
+  struct Total {
+    Energy energy;
+    BootTime until{};   // time up to which it is counted; epoch before the second reading
+    uint64_t gaps = 0;  // intervals whose energy is not known
+  };
+  [[nodiscard]] const Total& total() const { return total_; }
+  /// Replaces `out` by the figures of every sensor that was ever read. Allocates nothing in the steady state.
+  void ReadSensors(std::vector<status::PlatformReading>& out) const;
+  /// Appends the status of each meter that the machine has or had.
+  void AppendStatus(std::vector<status::SourceStatus>& out) const;
+
+ private:
+  struct Member {
+    PlatformMeter meter;
+    std::unique_ptr<Meter> reader;  // null until the meter is present
+    bool open = false;
+    std::vector<Energy> totals;  // by zone of the reader
+    BootTime answered_at{};
+    // The energy of the last sample was used between these times; epoch: no interval yet.
+    BootTime counted_from{};
+    BootTime counted_until{};
+  };
+  /// A sample of the sensors that measure the machine as a whole.
+  struct Whole {
+    Energy energy;
+    Power power;
+    bool answers = false;      // a sensor was read
+    bool fresh = false;        // a sensor gave an amount
+    bool is_new = false;       // … that it had not given before
+    bool power_known = false;  // every sensor gave one
+  };
+  void Appear(Member& member);
+  void TryOpen(Member& member);
+  void Sample(Member& member);
+  [[nodiscard]] static Whole WholeOf(const Member& member);
+  void Choose();
+  void Count(const Member& member);
+
+  std::vector<Member> members_;
+  const Clock& clock_;
+  BootTime searched_at_{};
+  std::optional<size_t> chosen_;  // index of the member that is the total
+  Total total_;
+  uint64_t rejected_ = 0;  // readings of the chosen member that gave no amount, as far as total_.gaps has them
+  DomainReading reading_;
+  log::LogLimiter limiter_{std::chrono::hours(1)};
+};
+
+}  // namespace kepler::energy

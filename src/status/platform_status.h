@@ -1,0 +1,30 @@
+#pragma once
+// Status of the meters of the whole machine. Filled by energy/.
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/units.h"
+#include "status/energy_status.h"
+
+namespace kepler::status {
+
+/// The latest figures of one sensor of a platform meter.
+struct PlatformReading {
+  std::string source;  // name of the meter: "redfish"
+  PlatformSensor sensor;
+  Energy energy;            // since the first reading
+  Power power;              // of the latest reading
+  bool fresh = false;       // the power is known
+  bool is_counted = false;  // part of kepler_node_platform_joules_total
+};
+
+/// Energy of the machine without its measured CPU zones: platform - (package + dram). Both sides are running totals of
+/// the same time. A BMC averages over up to a minute, so its total may lag behind. The energy never decreases; the debt
+/// is the part of it that the platform has not shown yet. energy - debt + package + dram = platform.
+struct OtherEnergy {
+  Energy energy;
+  Energy debt;
+};
+
+}  // namespace kepler::status
