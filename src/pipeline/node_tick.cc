@@ -176,6 +176,8 @@ void NodeTick::FillStatus(snapshot::Snapshot& out) const {
   out.features = features_.totals();
   out.sources = parts_.meters.status();
   parts_.meters.ReadEstimates(out.estimates);
+  parts_.meters.ReadPlatform(out.platform);
+  out.other = parts_.meters.other();
   if (workload_models_) out.estimates.push_back(workload_models_->status());
   if (parts_.model_store) out.model_store = parts_.model_store();
   out.domains.clear();

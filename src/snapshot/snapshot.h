@@ -22,6 +22,7 @@
 #include "status/estimate_status.h"
 #include "status/model_store_status.h"
 #include "status/node_load.h"
+#include "status/platform_status.h"
 #include "status/pod_informer_status.h"
 
 namespace kepler::snapshot {
@@ -164,6 +165,8 @@ struct Snapshot {
   status::NodeFeatures features;
   std::vector<status::SourceStatus> sources;
   std::vector<status::EstimateStatus> estimates;
+  std::vector<status::PlatformReading> platform;  // every sensor of the platform meters
+  std::optional<status::OtherEnergy> other;       // energy of the machine without its CPU zones
   std::optional<status::ModelStoreStatus> model_store;
   status::ActivityStatus activity;
   status::PipelineStatus pipeline;

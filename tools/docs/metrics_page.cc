@@ -79,7 +79,8 @@ struct Section {
 
 bool IsCollector(const Family& f) { return f.gates == kProcessCollector; }
 bool IsNode(const Family& f) {
-  return f.name.starts_with("kepler_node_") || f.name == "kepler_conservation_error_joules";
+  return f.name.starts_with("kepler_node_") || f.name.starts_with("kepler_platform_") ||
+         f.name == "kepler_conservation_error_joules";
 }
 bool IsSelf(const Family& f) { return f.gates == kAlways && !IsNode(f); }
 

@@ -207,6 +207,17 @@ TEST(Render, EverySample_LabelsOfItsFamilyInOrder) {
   auto s = Full();
   s.pod_informer.emplace();
   s.cut.emplace();
+  s.platform.push_back({.source = "redfish",
+                        .sensor = {.bmc_id = "bmc-1",
+                                   .chassis_id = "1",
+                                   .source_id = "PowerControl/0",
+                                   .source_name = "Server",
+                                   .source_type = "PowerControl"},
+                        .energy = Energy::Joules(5),
+                        .power = Power::Watts(300),
+                        .fresh = true,
+                        .is_counted = true});
+  s.other.emplace();
   auto shared = s;
   shared.zones.back().domain = status::Domain::kIdleCpu;
   shared.idle_payers = snapshot::IdlePayers::kByUse;

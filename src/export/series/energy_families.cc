@@ -113,16 +113,35 @@ constexpr auto kEnergyFamilies = std::to_array<Family>({
      kZoneSource, EnergySourceInfo},
     {"kepler_node_memory_used_bytes", "Memory that is not available to new programs, in bytes", kNodeName,
      NodeFeature<&NodeFeatures::used_memory>, "bytes", kNode},
+    {"kepler_node_other_debt_joules",
+     "What kepler_node_other_joules_total is too high while the platform meter lags behind, in joules: platform = "
+     "other - debt + package + dram",
+     kNodeName, OtherJoules<&status::OtherEnergy::debt>, "joules", kNode},
+    {"kepler_node_other_joules_total",
+     "Energy of the machine without package and dram, in joules: fans, disks, network cards, losses of the power "
+     "supply; "
+     "only with a platform meter and a CPU meter",
+     kNodeName, OtherJoules<&status::OtherEnergy::energy>, "joules", kNode},
     {"kepler_node_page_faults_total", "Page faults of all processes, minor and major", kNodeName,
      NodeFeature<&NodeFeatures::page_faults>, "", kNode},
     {"kepler_node_platform_joules_total",
      "Energy of the whole machine at its power supply, in joules; path 'model' marks an estimate", kNodeZone,
      NodeJoules<&NodeZone::total, Domain::kPlatform>, "joules", kNode},
+    {"kepler_node_platform_sensor_info",
+     "Sensor of the meter that kepler_node_platform_joules_total is read from; always 1", kPlatformSensor,
+     PlatformSensorInfo, "", kNode},
     {"kepler_node_platform_watts",
      "Power of the whole machine at its power supply, in watts; path 'model' marks an estimate", kNodeZone,
      NodeWatts<&NodeZone::power, Domain::kPlatform>, "watts", kNode},
     {"kepler_node_softirqs_total", "Software interrupts for input and output on all CPUs: block, net_rx, net_tx",
      kNodeType, NodeSoftirqs, "", kNode},
+    {"kepler_platform_joules_total",
+     "Energy of one sensor of a platform meter, in joules. Several sensors may measure the same energy: the total of "
+     "the "
+     "machine is kepler_node_platform_joules_total",
+     kPlatformSensor, PlatformJoules, "joules", kNode},
+    {"kepler_platform_watts", "Current platform power in watts from BMC (PowerSubsystem or deprecated Power API)",
+     kPlatformSensor, PlatformWatts, "watts", kNode, kUpstream},
     {"kepler_pod_cpu_idle_joules_total",
      "Share of idle CPU energy at pod level, in joules, not part of the active energy; only with attribution.idle: "
      "by-use or by-request",

@@ -32,7 +32,7 @@ TEST(Families, UpstreamCatalogue_Complete) {
           "kepler_node_cpu_idle_joules_total", "kepler_node_cpu_idle_watts", "kepler_process_cpu_joules_total",
           "kepler_process_cpu_watts", "kepler_process_cpu_seconds_total", "kepler_container_cpu_joules_total",
           "kepler_container_cpu_watts", "kepler_container_cpu_seconds_total", "kepler_vm_cpu_joules_total",
-          "kepler_vm_cpu_watts", "kepler_pod_cpu_joules_total", "kepler_pod_cpu_watts"));
+          "kepler_vm_cpu_watts", "kepler_pod_cpu_joules_total", "kepler_pod_cpu_watts", "kepler_platform_watts"));
 }
 
 TEST(Families, NodeNameLabel_OnOursExceptUpstreamsExceptions) {

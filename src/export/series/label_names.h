@@ -35,6 +35,8 @@ inline constexpr Names<5> kNodeUnlisted = {"level", "node_name", "path", "reason
 inline constexpr Names<4> kNodeUnnamed = {"level", "node_name", "path", "zone"};
 inline constexpr Names<3> kLevelZone = {"level", "node_name", "zone"};
 inline constexpr Names<4> kZoneSource = {"node_name", "path", "source", "zone"};
+inline constexpr Names<7> kPlatformSensor = {"bmc_id",    "chassis_id",  "node_name",  "source",
+                                             "source_id", "source_name", "source_type"};
 inline constexpr Names<5> kBuild = {"arch", "branch", "goversion", "revision", "version"};
 inline constexpr Names<5> kCpu = {"core_id", "model_name", "physical_id", "processor", "vendor_id"};
 inline constexpr Names<9> kProcessZone = {"comm",  "container_id", "exe",   "node_name", "pid",

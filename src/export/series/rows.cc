@@ -132,6 +132,30 @@ void EnergySourceInfo(const Context& c, Visitor& out) {
     if (zone.domain != status::Domain::kIdleCpu) out.Add({zone.path, zone.source, zone.name}, Of(kOne));
 }
 
+namespace {
+
+void AddPlatform(const status::PlatformReading& reading, const Number& value, Visitor& out) {
+  const status::PlatformSensor& sensor = reading.sensor;
+  out.Add({sensor.bmc_id, sensor.chassis_id, reading.source, sensor.source_id, sensor.source_name, sensor.source_type},
+          value);
+}
+
+}  // namespace
+
+void PlatformJoules(const Context& c, Visitor& out) {
+  for (const auto& reading : c.snapshot.platform) AddPlatform(reading, Of(reading.energy), out);
+}
+
+void PlatformWatts(const Context& c, Visitor& out) {
+  for (const auto& reading : c.snapshot.platform)
+    if (reading.fresh) AddPlatform(reading, Of(reading.power.watts()), out);
+}
+
+void PlatformSensorInfo(const Context& c, Visitor& out) {
+  for (const auto& reading : c.snapshot.platform)
+    if (reading.is_counted) AddPlatform(reading, Of(kOne), out);
+}
+
 void PodInformerInfo(const Context& c, Visitor& out) {
   if (c.snapshot.pod_informer) out.Add({c.snapshot.pod_informer->mode, c.snapshot.pod_informer->source}, Of(kOne));
 }

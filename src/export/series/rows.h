@@ -98,6 +98,15 @@ void IdleUnnamedJoules(const Context& c, Visitor& out);
 void IdleAttributionInfo(const Context& c, Visitor& out);  // labels: method, node_name, zone
 void ConservationError(const Context& c, Visitor& out);
 void EnergySourceInfo(const Context& c, Visitor& out);
+// Labels: kPlatformSensor.
+void PlatformJoules(const Context& c, Visitor& out);
+void PlatformWatts(const Context& c, Visitor& out);
+void PlatformSensorInfo(const Context& c, Visitor& out);  // sensors of the total of the machine
+/// Emits a row only with a platform meter and a CPU meter.
+template <auto kMember>
+void OtherJoules(const Context& c, Visitor& out) {
+  if (c.snapshot.other) out.Add({}, Of((*c.snapshot.other).*kMember));
+}
 
 // The agent itself.
 void ActivityAuditLast(const Context& c, Visitor& out);  // only after the first audit
