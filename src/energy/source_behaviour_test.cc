@@ -10,6 +10,8 @@
 #include "energy/polled_source.h"
 #include "energy/rapl/msr_source.h"
 #include "energy/rapl/msr_test_util.h"
+#include "energy/rapl/perf_source.h"
+#include "energy/rapl/perf_test_util.h"
 #include "energy/rapl/powercap_source.h"
 #include "energy/simulated/simulated_source.h"
 #include "testing/fake_clock.h"
@@ -67,6 +69,38 @@ class RaplRig : public Rig {
     for (const char* entry : {"intel-rapl:0", "intel-rapl:0:0", "intel-rapl:1"})
       tree.Write(std::string("class/powercap/") + entry + "/energy_uj", text);
   }
+  uint64_t counter_ = 1'000;
+};
+
+/// Two sockets with a power PMU and without powercap.
+class PerfRig final : public Rig {
+ public:
+  std::unique_ptr<EnergySource> MakeSource() override {
+    return std::make_unique<rapl::PerfSource>(tree.root(), std::vector<std::string>{}, machine_.opener(), clock);
+  }
+  void Build() override {
+    machine_.Online("0-1");
+    for (const uint32_t cpu : {0U, 1U}) machine_.Cpu(cpu, cpu);
+    machine_.Pmu("0-1", {{"pkg", 2}, {"ram", 3}});
+    WriteCounters(std::to_string(counter_));
+  }
+  void Work() override {
+    clock.Advance(1s);
+    counter_ += 50 * rapl::kPerfJoule;
+    WriteCounters(std::to_string(counter_));
+  }
+  void Vanish() override {
+    tree.Remove(rapl::PerfMachine::kPmu);
+    tree.Remove("perf");
+  }
+  void Garble(std::string_view text) override { WriteCounters(text); }
+
+ private:
+  void WriteCounters(std::string_view text) {
+    for (const uint32_t cpu : {0U, 1U})
+      for (const uint64_t config : {2U, 3U}) tree.Write(rapl::PerfMachine::File(cpu, config), text);
+  }
+  rapl::PerfMachine machine_{tree};
   uint64_t counter_ = 1'000;
 };
 
@@ -214,7 +248,7 @@ class EnergySourceBehaviour : public ::testing::Test {
   std::vector<DomainReading> readings_;
 };
 
-using Rigs = ::testing::Types<RaplRig, MsrRig, HwmonRig, SimulatedRig, ModelRig<status::Domain::kCpu>,
+using Rigs = ::testing::Types<RaplRig, PerfRig, MsrRig, HwmonRig, SimulatedRig, ModelRig<status::Domain::kCpu>,
                               ModelRig<status::Domain::kPlatform>, PolledRig>;
 TYPED_TEST_SUITE(EnergySourceBehaviour, Rigs);
 
