@@ -19,6 +19,7 @@ namespace kepler::agent {
 
 enum class MetricsLevel : uint8_t { kNode, kProcess, kContainer, kVm, kPod };
 enum class Meter : uint8_t { kRapl, kHwmon, kFake };
+enum class PlatformKind : uint8_t { kPmCounters, kRedfish, kDcmi, kAcpi, kPsu, kBattery };
 enum class ActivityChoice : uint8_t { kAuto, kBpf, kProcfs };
 enum class Counters : uint8_t { kOff, kHardware };
 enum class DebugCollector : uint8_t { kGo, kProcess };
@@ -52,6 +53,9 @@ struct Config {
   std::vector<Meter> preferred_meters = {Meter::kRapl, Meter::kHwmon};
   std::vector<std::string> rapl_zones;
   bool require_meter = false;
+  std::vector<PlatformKind> platform_meters = {PlatformKind::kPmCounters, PlatformKind::kRedfish,
+                                               PlatformKind::kDcmi,       PlatformKind::kAcpi,
+                                               PlatformKind::kPsu,        PlatformKind::kBattery};
   std::vector<std::string> model_sources;
   Duration model_refresh = std::chrono::hours(1);
   std::string model_cache_dir = "/var/cache/kepler/models";

@@ -18,6 +18,7 @@ using std::string_view_literals::operator""sv;
 constexpr std::array kLogLevels = {"debug"sv, "info"sv, "warn"sv, "error"sv};
 constexpr std::array kLogFormats = {"text"sv, "json"sv};
 constexpr std::array kMeters = {"rapl"sv, "hwmon"sv, "fake"sv};
+constexpr std::array kPlatformMeters = {"pm-counters"sv, "redfish"sv, "dcmi"sv, "acpi"sv, "psu"sv, "battery"sv};
 constexpr std::array kActivitySources = {"auto"sv, "bpf"sv, "procfs"sv};
 constexpr std::array kCounters = {"off"sv, "hardware"sv};
 constexpr std::array kWeights = {"cpu-time"sv, "counters"sv, "model"sv};
@@ -82,6 +83,12 @@ constexpr Key kKeys[] = {
         kAt<&Config::rapl_zones>),
     Key("meter.require", "meter.require", "Exit at startup if no energy meter is found, instead of estimating energy",
         kAt<&Config::require_meter>),
+    Key("platform.preferredMeters", "",
+        "Meters of the whole machine to use, in order of preference. They are usually one sensor behind several "
+        "interfaces, so the total of "
+        "the "
+        "machine is that of the first meter that answers. Empty: none",
+        kAt<&Config::platform_meters>, {.choices = kPlatformMeters}),
     Key("model.sources", "model.sources",
         "Trained power models: files, directories, and http or https URLs. An item may end in #sha256=CHECKSUM, "
         "#power=AbsPower (the model predicts the power of the whole machine) or #power=DynPower (it predicts only "

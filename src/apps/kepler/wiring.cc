@@ -12,6 +12,7 @@
 #include "activity/fallback_source.h"
 #include "activity/procfs/procfs_source.h"
 #include "apps/kepler/model_config.h"
+#include "apps/kepler/platform_wiring.h"
 #include "base/text.h"
 #include "cgroup/memory_limit.h"
 #include "energy/hwmon/hwmon_source.h"
@@ -145,6 +146,7 @@ Result<std::unique_ptr<energy::MeterSet>> MakeMeters(const Config& config, const
                {"longest_s", SecondsText(*longest)},
                {"action", "shorten it; kepler_source_unknown_wraps_total counts late readings"}});
   auto meters = std::make_unique<energy::MeterSet>(std::move(cpu), clock);
+  KEPLER_CHECK_OK(meters->AddPlatform(std::make_unique<energy::PlatformMeters>(MakePlatformMeters(config), clock)));
   if (config.model_platform && !config.require_meter) KEPLER_CHECK_OK(AddPlatform(estimate, clock, *meters));
   return meters;
 }
