@@ -62,13 +62,13 @@ SEES = {
     "lab/plot": {"base"},
     "lab/judging": {"base", "json", "model", "lab/dataset", "lab/files", "lab/plot", "lab/training"},
     "lab/recorder": {"base", "daemon", "json", "model", "http/client", "lab/dataset"},
-    "modelserver": {"base", "model", "http/client", "http/server"},
+    "modelserver": {"base", "json", "model", "lab/files", "http/server"},
     "daemon": {"base", "os", "status"},
     "testing": {"base", "snapshot", "status"},
 }
 LAB = {room for room in SEES if room.startswith("lab/")}
 SEES["apps/kepler"] = set(SEES) - LAB - {"modelserver", "testing"}
-SEES["apps/kepler-model"] = LAB | {"base", "daemon", "json", "model", "os", "settings"}
+SEES["apps/kepler-model"] = LAB | {"base", "daemon", "http/server", "json", "model", "modelserver", "os", "settings"}
 
 # The namespace of a room is its path: src/energy/rapl is kepler::energy::rapl. `export` is a keyword of C++, and `stdout` a macro.
 NAMESPACES = {
