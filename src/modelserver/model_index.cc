@@ -1,0 +1,46 @@
+#include "modelserver/model_index.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/parse.h"
+#include "model/sha256.h"
+
+namespace kepler::modelserver {
+
+const StoredModel* ModelIndex::FindOwn(std::string_view name) const {
+  const auto found =
+      std::ranges::find_if(models, [&](const StoredModel& model) { return model.own && model.name == name; });
+  return found == models.end() ? nullptr : &*found;
+}
+
+const Pipeline* ModelIndex::FindPipeline(std::string_view name) const {
+  const auto found = std::ranges::find(pipelines, name, &Pipeline::name);
+  return found == pipelines.end() ? nullptr : &*found;
+}
+
+const StoredFile* ModelIndex::FindFile(std::string_view relative) const {
+  for (const StoredModel& model : models)
+    for (const auto* const file : {&model.archive, &model.weights, &model.own, &model.signature})
+      if (*file && (*file)->relative == relative) return &**file;
+  return nullptr;
+}
+
+std::string NormalSource(std::string_view name) { return std::string(name.contains("rapl") ? "rapl-sysfs" : name); }
+
+bool IsModelName(std::string_view name) {
+  constexpr size_t kMax = 128;
+  const auto is_allowed = [](char c) {
+    return IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '_' || c == '-';
+  };
+  return !name.empty() && name.size() <= kMax && name.front() != '.' && std::ranges::all_of(name, is_allowed);
+}
+
+Result<std::string> ReadStored(const StoredFile& file) {
+  KEPLER_TRY(std::string bytes, ReadSmallFile(file.path, kMaxStoredBytes));
+  if (model::Sha256(bytes) != file.sha256)
+    return Fail(ErrorKind::kUnavailable, file.relative + ": the file has changed since it was indexed");
+  return bytes;
+}
+
+}  // namespace kepler::modelserver
