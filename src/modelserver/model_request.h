@@ -39,8 +39,8 @@ struct ModelRequest {
   size_t unknown_fields = 0;    // ignored
 };
 
-/// Reads the body of POST /model. node_type 0 beside a machine_spec counts as not stated: agents of Kepler 0.7 always
-/// send 0. kMalformed with the field.
+/// Reads the body of POST /model. node_type 0 together with a machine_spec counts as not stated: agents of Kepler 0.7
+/// always send 0. kMalformed with the field.
 [[nodiscard]] Result<ModelRequest> ReadModelRequest(std::string_view body);
 
 /// The query of GET /best-models.

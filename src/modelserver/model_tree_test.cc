@@ -114,7 +114,7 @@ TEST_F(ModelTreeTest, ABrokenFileIsSkippedWithAReason) {
   EXPECT_THAT(index->models, SizeIs(4));
 }
 
-TEST_F(ModelTreeTest, ABrokenArchiveBesideGoodWeightsLeavesNothingHalf) {
+TEST_F(ModelTreeTest, ABrokenArchiveWithGoodWeightsLeavesNothingHalf) {
   const std::string path = std::string(testing::kGroupDir) + "SGDRegressorTrainer_0";
   files.Write(path + ".zip", testing::Archive({.output = "DynPower"}));
   files.Write(path + ".json", testing::Weights(3));
