@@ -1,0 +1,209 @@
+#include "modelserver/model_server.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <string_view>
+
+#include "base/text.h"
+#include "base/thread.h"
+#include "modelserver/model_list.h"
+
+namespace kepler::modelserver {
+namespace {
+
+using http::server::Request;
+using http::server::Response;
+using http::server::RunsOn;
+
+constexpr std::string_view kModels = "/models/";
+constexpr std::string_view kFiles = "/db/";
+/// Bodies of all requests at once.
+constexpr size_t kMaxBodies = size_t{8} << 20;
+
+Response Text(unsigned status, std::string text) {
+  return {.status = status, .body = std::make_shared<const std::string>(std::move(text))};
+}
+
+Response NotFound() { return Text(404, "there is no such model; GET /models lists them\n"); }
+
+void AddFamily(std::string& page, std::string_view name, std::string_view type, std::string_view help) {
+  page += fmt::format("# HELP {0} {1}\n# TYPE {0} {2}\n", name, help, type);
+}
+
+void AddSingle(std::string& page, std::string_view name, std::string_view type, std::string_view help, uint64_t value) {
+  AddFamily(page, name, type, help);
+  page += fmt::format("{} {}\n", name, value);
+}
+
+}  // namespace
+
+/// Where the scanning thread waits for its next scan.
+struct ModelServer::Waiting {
+  std::mutex mutex;
+  std::condition_variable_any changed;
+  bool is_woken = false;  // under mutex
+};
+
+ModelServer::ModelServer(ModelServerOptions options)
+    : version_(std::move(options.version)),
+      tree_(std::move(options.store)),
+      answers_(std::move(options.rules), options.cached_bytes),
+      waiting_(std::make_shared<Waiting>()) {}
+
+Status ModelServer::Load() {
+  KEPLER_TRY(auto index, tree_.Scan());
+  ++scans_;
+  for (const SkippedFile& file : index->skipped)
+    log::Warn("skipped a file of the model store", {{"file", file.relative}, {"reason", file.reason}});
+  log::Info("loaded the model store", {{"directory", tree_.root()},
+                                       {"models", std::to_string(index->models.size())},
+                                       {"skipped", std::to_string(index->skipped.size())}});
+  answers_.Use(std::move(index));
+  return {};
+}
+
+void ModelServer::Rescan(BootTime now) {
+  auto index = tree_.Scan();
+  ++scans_;
+  if (!index) {
+    ++failed_scans_;
+    return limiter_.Say(log::Level::kError, index.error().message, now,
+                        "failed to scan the model store; earlier models stay in use", {{"err", index.error().message}});
+  }
+  const auto previous = answers_.index();
+  if (*index == previous) return;
+  for (const SkippedFile& file : (*index)->skipped)
+    limiter_.Say(log::Level::kWarn, file.relative + file.reason, now, "skipped a file of the model store",
+                 {{"file", file.relative}, {"reason", file.reason}});
+  log::Info("the model store has changed",
+            {{"models", std::to_string((*index)->models.size())}, {"before", std::to_string(previous->models.size())}});
+  answers_.Use(*std::move(index));
+}
+
+Status ModelServer::Watch(std::chrono::milliseconds interval) {
+  KEPLER_TRY(thread_,
+             StartThread("model-store", [this, interval](const std::stop_token& stop) { Run(stop, interval); }));
+  return {};
+}
+
+void ModelServer::Wake() {
+  const std::scoped_lock lock(waiting_->mutex);
+  waiting_->is_woken = true;
+  waiting_->changed.notify_all();
+}
+
+void ModelServer::Run(const std::stop_token& stop, std::chrono::milliseconds interval) {
+  const SystemClock clock;
+  while (!stop.stop_requested()) {
+    {
+      std::unique_lock lock(waiting_->mutex);
+      waiting_->changed.wait_for(lock, stop, interval, [&] { return waiting_->is_woken; });
+      waiting_->is_woken = false;
+    }
+    if (!stop.stop_requested()) Rescan(clock.Now());
+  }
+}
+
+void ModelServer::Add(http::server::Server& server, http::server::Route route, std::string name, Handler handler) {
+  server.Handle(route,
+                [this, name = std::move(name), handler](const Request& request, const http::server::Responder& answer) {
+                  Response response = (this->*handler)(request);
+                  {
+                    const std::scoped_lock lock(mutex_);
+                    ++requests_[{name, response.status}];
+                  }
+                  answer(std::move(response));
+                });
+}
+
+void ModelServer::AddRoutes(http::server::Server& server) {
+  constexpr auto kWorkers = RunsOn::kWorkers;
+  Add(server,
+      {.path = "/model",
+       .methods = {"POST"},
+       .max_body = kMaxRequestBytes,
+       .max_bodies = kMaxBodies,
+       .runs_on = kWorkers},
+      "model", &ModelServer::OnModel);
+  Add(server, {.path = "/best-models", .runs_on = kWorkers}, "best-models", &ModelServer::OnBestModels);
+  Add(server, {.path = "/models", .runs_on = kWorkers}, "models", &ModelServer::OnList);
+  Add(server, {.path = std::string(kModels), .runs_on = kWorkers}, "own-files", &ModelServer::OnOwnFile);
+  Add(server, {.path = std::string(kFiles), .runs_on = kWorkers}, "db", &ModelServer::OnStoredFile);
+  Add(server, {.path = "/healthz"}, "healthz", &ModelServer::OnHealth);
+  Add(server, {.path = "/metrics"}, "metrics", &ModelServer::OnMetrics);
+}
+
+Response ModelServer::OnModel(const Request& request) {
+  const std::string type = ToLowerAscii(request.headers.Get("Content-Type"));
+  if (!type.starts_with("application/json") && !type.contains("+json"))
+    return Text(415, "the request must have the header Content-Type: application/json\n");
+  return answers_.ToModelRequest(request.body == nullptr ? std::string_view() : std::string_view(*request.body));
+}
+
+Response ModelServer::OnBestModels(const Request& request) { return answers_.ToBestModels(request.query); }
+
+Response ModelServer::OnList(const Request& /*request*/) {
+  Response response = Text(200, WriteModelList(*answers_.index()));
+  response.content_type = "application/json";
+  return response;
+}
+
+Response ModelServer::OnOwnFile(const Request& request) {
+  const auto index = answers_.index();
+  const std::string_view rest = std::string_view(request.path).substr(kModels.size());
+  const size_t slash = rest.find('/');
+  const StoredModel* const model = index->FindOwn(rest.substr(0, slash));
+  const std::string_view file = slash == std::string_view::npos ? "" : rest.substr(slash + 1);
+  if (model != nullptr && file == "model.json") return answers_.ToFile(*model->own);
+  if (model != nullptr && file == "model.json.sig" && model->signature) return answers_.ToFile(*model->signature);
+  return NotFound();
+}
+
+Response ModelServer::OnStoredFile(const Request& request) {
+  const auto index = answers_.index();
+  const StoredFile* const file = index->FindFile(std::string_view(request.path).substr(kFiles.size()));
+  return file == nullptr ? NotFound() : answers_.ToFile(*file);
+}
+
+Response ModelServer::OnHealth(const Request& /*request*/) { return Text(200, "ok\n"); }
+
+Response ModelServer::OnMetrics(const Request& /*request*/) {
+  Response response = Text(200, Metrics());
+  response.content_type = "text/plain; version=0.0.4; charset=utf-8";
+  return response;
+}
+
+std::string ModelServer::Metrics() const {
+  const auto index = answers_.index();
+  const AnswerCounts counts = answers_.counts();
+  const auto own = std::ranges::count_if(index->models, [](const StoredModel& model) { return model.own.has_value(); });
+  std::string page;
+  AddFamily(page, "kepler_model_server_build_info", "gauge", "Version of the model server");
+  page += fmt::format("kepler_model_server_build_info{{version=\"{}\"}} 1\n", version_);
+  AddFamily(page, "kepler_model_server_models", "gauge", "Models in the store, by kind");
+  page += fmt::format("kepler_model_server_models{{kind=\"archive\"}} {}\n",
+                      index->models.size() - static_cast<size_t>(own));
+  page += fmt::format("kepler_model_server_models{{kind=\"own\"}} {}\n", own);
+  AddSingle(page, "kepler_model_server_skipped_files", "gauge", "Files of the store that cannot be read as models",
+            index->skipped.size());
+  AddSingle(page, "kepler_model_server_index_changes_total", "counter", "Indexes made since startup",
+            index->generation);
+  AddSingle(page, "kepler_model_server_scans_total", "counter", "Scans of the store", scans_);
+  AddSingle(page, "kepler_model_server_failed_scans_total", "counter", "Scans of the store that failed", failed_scans_);
+  AddSingle(page, "kepler_model_server_cached_answers_total", "counter", "Model requests answered from memory",
+            counts.cached);
+  AddSingle(page, "kepler_model_server_computed_answers_total", "counter", "Model requests that needed a choice",
+            counts.computed);
+  AddSingle(page, "kepler_model_server_unknown_fields_total", "counter",
+            "Fields and parameters of requests that were ignored because they are unknown", counts.unknown_fields);
+  AddFamily(page, "kepler_model_server_requests_total", "counter", "Requests by route and HTTP status");
+  const std::scoped_lock lock(mutex_);
+  for (const auto& [key, count] : requests_)
+    page += fmt::format("kepler_model_server_requests_total{{route=\"{}\",code=\"{}\"}} {}\n", key.first, key.second,
+                        count);
+  return page;
+}
+
+}  // namespace kepler::modelserver

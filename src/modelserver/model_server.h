@@ -1,0 +1,77 @@
+#pragma once
+// The model server: the routes of upstream's server and ours over one store, and the thread that scans the store.
+// Handlers run on the workers of the HTTP server. Create and destroy on one thread; destroy after the HTTP server has
+// stopped.
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "http/server/server.h"
+#include "modelserver/model_answers.h"
+#include "modelserver/model_tree.h"
+
+namespace kepler::modelserver {
+
+struct ModelServerOptions {
+  std::string store;  // root of the directory tree
+  SelectionRules rules;
+  size_t cached_bytes = size_t{64} << 20;  // bodies in memory
+  std::string version;                     // for the metric of the build
+};
+
+class ModelServer {
+ public:
+  explicit ModelServer(ModelServerOptions options);
+
+  /// Scans the store for the first time; the error names what is wrong with it.
+  [[nodiscard]] Status Load();
+  /// Scans the store again. After an error the previous index stays in use; the error is logged. One thread at a time.
+  void Rescan(BootTime now);
+  /// Starts the thread that scans the store every `interval`.
+  [[nodiscard]] Status Watch(std::chrono::milliseconds interval);
+  /// Requests a scan by the thread at once. Any thread.
+  void Wake();
+
+  /// Adds all routes, before the server starts.
+  void AddRoutes(http::server::Server& server);
+  /// The metrics in the text format of Prometheus.
+  [[nodiscard]] std::string Metrics() const;
+  [[nodiscard]] const ModelAnswers& answers() const { return answers_; }
+
+ private:
+  using Handler = http::server::Response (ModelServer::*)(const http::server::Request&);
+
+  void Add(http::server::Server& server, http::server::Route route, std::string name, Handler handler);
+  [[nodiscard]] http::server::Response OnModel(const http::server::Request& request);
+  [[nodiscard]] http::server::Response OnBestModels(const http::server::Request& request);
+  [[nodiscard]] http::server::Response OnList(const http::server::Request& request);
+  [[nodiscard]] http::server::Response OnOwnFile(const http::server::Request& request);
+  [[nodiscard]] http::server::Response OnStoredFile(const http::server::Request& request);
+  [[nodiscard]] http::server::Response OnHealth(const http::server::Request& request);
+  [[nodiscard]] http::server::Response OnMetrics(const http::server::Request& request);
+  void Run(const std::stop_token& stop, std::chrono::milliseconds interval);
+
+  const std::string version_;
+  ModelTree tree_;  // of the scanning thread
+  ModelAnswers answers_;
+  log::LogLimiter limiter_;  // of the scanning thread
+  mutable std::mutex mutex_;
+  std::map<std::pair<std::string, unsigned>, uint64_t> requests_;  // by route and status
+  std::atomic<uint64_t> scans_ = 0;
+  std::atomic<uint64_t> failed_scans_ = 0;
+  struct Waiting;
+  const std::shared_ptr<Waiting> waiting_;
+  std::jthread thread_;  // last: it uses the members above
+};
+
+}  // namespace kepler::modelserver
