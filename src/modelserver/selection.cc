@@ -103,23 +103,28 @@ Result<Candidates> Typed(Candidates all, const ModelRequest& request) {
 
 // The policy `honest`.
 
-model::ModelSet SetOf(const Candidates& all, bool weight, bool named) {
+/// `as`: the machine of every model, in place of its own.
+model::ModelSet SetOf(const Candidates& all, bool weight, const std::optional<model::MachineSpec>& as) {
   model::ModelSet set;
   for (const StoredModel* const model : all) {
+    if (!as) {
+      set.push_back(Judged(*model, weight));
+      continue;
+    }
     auto known = std::make_shared<model::KnownModel>(*Judged(*model, weight));
-    known->chosen = named;
+    known->model.machine = as;
     set.push_back(std::move(known));
   }
   return set;
 }
 
 Result<Selected> Choose(const Candidates& all, const ModelRequest& request, const model::MachineSpec& machine,
-                        bool named) {
-  const model::ModelSet set = SetOf(all, request.weight, named);
+                        const std::optional<model::MachineSpec>& as = std::nullopt) {
+  const model::ModelSet set = SetOf(all, request.weight, as);
   model::Situation here{.machine = machine, .has = [](std::string_view) { return true; }};
   here.only_load = true;  // all candidates have the same output
   KEPLER_TRY(const model::Choice choice, model::ChooseModel(set, MainComponent(request.source), here));
-  std::string reason(model::Name(choice.match));
+  std::string reason(as ? "no model states its machine" : model::Name(choice.match));
   if (choice.expected && choice.expected->mape > 0)
     reason += fmt::format(", stated MAPE {:.4g} %", choice.expected->mape);
   return Selected{.model = all[choice.model], .reason = std::move(reason)};
@@ -147,11 +152,14 @@ const StoredModel* MostSimilar(const ModelIndex& index, const Candidates& all, c
 Result<Selected> SelectLoosely(const ModelIndex& index, const Candidates& all, const ModelRequest& request) {
   const model::MachineSpec wanted = request.machine.value_or(model::MachineSpec{});
   const StoredModel* const nearest = MostSimilar(index, all, wanted);
-  if (nearest == nullptr || nearest->machine()->processor.empty()) return Choose(all, request, wanted, true);
+  if (nearest == nullptr || nearest->machine()->processor.empty()) {
+    const model::MachineSpec any{.processor = "any"};
+    return Choose(all, request, any, any);
+  }
   Candidates same;
   std::ranges::copy_if(all, std::back_inserter(same),
                        [&](const StoredModel* model) { return model->machine() == nearest->machine(); });
-  KEPLER_TRY(Selected selected, Choose(same, request, *nearest->machine(), false));
+  KEPLER_TRY(Selected selected, Choose(same, request, *nearest->machine()));
   const std::string_view processor = nearest->machine()->processor;
   selected.reason = request.machine
                         ? fmt::format("most similar machine ({}, similarity {:.3g}), {}", processor,
@@ -162,8 +170,8 @@ Result<Selected> SelectLoosely(const ModelIndex& index, const Candidates& all, c
 
 Result<Selected> SelectHonestly(const ModelIndex& index, const Candidates& all, const ModelRequest& request) {
   if (request.node_type && all.front()->type == request.node_type && all.front()->machine())
-    return Choose(all, request, *all.front()->machine(), false);
-  auto exact = Choose(all, request, request.machine.value_or(model::MachineSpec{}), false);
+    return Choose(all, request, *all.front()->machine());
+  auto exact = Choose(all, request, request.machine.value_or(model::MachineSpec{}));
   if (exact) return exact;
   if (!request.loose_node_type) return None(request, exact.error().message);
   auto loose = SelectLoosely(index, all, request);

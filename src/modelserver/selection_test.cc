@@ -82,6 +82,18 @@ TEST_F(SelectionTest, WithoutAMachineTheTypeWithMostMembersIsTaken) {
   EXPECT_THAT(selected->reason, HasSubstr("no machine"));
 }
 
+TEST_F(SelectionTest, AmongModelsWithoutAMachineTheErrorDecides) {
+  files.Remove("v0.7/ec2/node_type_index.json");
+  for (const bool has_machine : {true, false}) {
+    ModelRequest request = Request(false);
+    if (has_machine) request.machine = kXeonE5;
+    const auto selected = Select(request);
+    ASSERT_TRUE(selected) << selected.error().message;
+    EXPECT_EQ(selected->model->name, "GradientBoostingRegressorTrainer_10");
+    EXPECT_THAT(selected->reason, HasSubstr("no model states its machine"));
+  }
+}
+
 TEST_F(SelectionTest, UpstreamTakesTheSmallestError) {
   EXPECT_EQ(NameOf(Request(false), {.policy = Policy::kUpstream}), "GradientBoostingRegressorTrainer_10");
   EXPECT_THAT(NameOf(Request(false), {.policy = Policy::kUpstream, .error_key = "rmse"}), HasSubstr("rmse"));
@@ -124,7 +136,7 @@ TEST_F(SelectionTest, SourceAndOutputAreKept) {
   EXPECT_THAT(NameOf(request), HasSubstr("the store has no such model"));
   AddArchive({.name = "SGDRegressorTrainer_5", .component = "platform", .model_file = "platform.pkl"},
              "v0.7/spec/acpi/AbsPower/BPFOnly/");
-  EXPECT_EQ(NameOf(request), "SGDRegressorTrainer_5");  // without a machine: taken as if it was named
+  EXPECT_EQ(NameOf(request), "SGDRegressorTrainer_5");
   request.source = "rapl-sysfs";
   request.output = model::OutputType::kDynPower;
   EXPECT_THAT(NameOf(request), HasSubstr("the store has no such model"));
