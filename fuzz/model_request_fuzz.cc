@@ -1,0 +1,39 @@
+// Requests to the model server, a body or a query, and weights that it completes: any bytes give a value within its
+// limits or a reason.
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "modelserver/model_request.h"
+
+using namespace kepler::modelserver;
+
+namespace {
+
+void JudgeFilter(std::span<const Bound> filter) {
+  for (const Bound& bound : filter)
+    if (bound.key.empty() || !std::isfinite(bound.limit)) std::abort();
+  if (!filter.empty() && Passes(filter, {})) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const auto request = ReadModelRequest(text);
+  if (!request && request.error().message.empty()) std::abort();
+  if (request) {
+    if (request->metrics.empty() || request->source.empty()) std::abort();
+    if (request->machine && request->node_type == 0U) std::abort();
+    JudgeFilter(request->filter);
+  }
+  const auto best = ReadBestModelsRequest(text);
+  if (!best && best.error().message.empty()) std::abort();
+  if (best) JudgeFilter(best->filter);
+  const auto weights = CompleteWeights(text, "SGDRegressorTrainer_0", kepler::model::MachineSpec{}, 1.5);
+  if (weights && CompleteWeights(*weights, "other", std::nullopt, std::nullopt) != *weights) std::abort();
+  return 0;
+}
