@@ -43,6 +43,7 @@ constexpr Command kCommands[] = {
     {"machine", "Print the description of this machine, or its type in a model database", RunMachine},
     {"export", "Pack a model into an archive", RunExport},
     {"import", "Convert an archive, or a model of another program, to a model", RunImport},
+    {"serve", "Serve models to agents and to old clients of the model server", RunServe},
 };
 
 constexpr std::string_view kExamples = R"(

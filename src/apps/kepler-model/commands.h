@@ -30,6 +30,7 @@ namespace kepler::lab::tool {
 [[nodiscard]] int RunMachine(std::span<const char* const> arguments);
 [[nodiscard]] int RunExport(std::span<const char* const> arguments);
 [[nodiscard]] int RunImport(std::span<const char* const> arguments);
+[[nodiscard]] int RunServe(std::span<const char* const> arguments);
 
 /// One line on stderr.
 void Note(std::string_view text);

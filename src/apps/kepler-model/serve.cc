@@ -1,0 +1,97 @@
+// kepler-model serve.
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/kepler-model/commands.h"
+#include "apps/kepler-model/serve_settings.h"
+#include "base/log.h"
+#include "daemon/descriptor_budget.h"
+#include "daemon/run.h"
+#include "http/server/server.h"
+#include "modelserver/model_server.h"
+#include "settings/addresses.h"
+
+namespace kepler::lab::tool {
+namespace {
+
+constexpr std::string_view kAboutServe =
+    R"(Serves models to agents and to clients of the model server of Kepler 0.7.
+
+Examples:
+  kepler-model serve --store=/var/lib/kepler-models
+  curl http://localhost:8100/models
+  curl -H 'Content-Type: application/json' http://localhost:8100/model \
+      -d '{"metrics":["bpf_cpu_time_ms","bpf_page_cache_hit"],"output_type":"AbsPower","weight":true}')";
+
+/// Files that a scan and the answers have open at once, in addition to those of clients.
+constexpr uint64_t kFilesOfStore = 16;
+
+class ModelService final : public daemon::Service {
+ public:
+  static Result<std::unique_ptr<daemon::Service>> Start(const Serving& config) {
+    std::unique_ptr<ModelService> service(new ModelService(config));
+    KEPLER_CHECK_OK(service->models_.Load());
+    KEPLER_TRY(service->server_, http::server::Server::Create(
+                                     {.listen_addresses = config.listen, .web_config_file = config.web_config_file}));
+    service->models_.AddRoutes(*service->server_);
+    KEPLER_TRY(const uint64_t sockets, daemon::ClientDescriptors(kFilesOfStore));
+    service->server_->LimitSockets(sockets);
+    KEPLER_CHECK_OK(service->server_->Start());
+    KEPLER_CHECK_OK(service->models_.Watch(std::chrono::ceil<std::chrono::milliseconds>(config.scan_interval)));
+    for (const std::string& address : service->server_->addresses())
+      log::Info("listening", {{"address", address}, {"tls", service->server_->tls() ? "true" : "false"}});
+    return service;
+  }
+
+  void Reload() override {
+    models_.Wake();
+    if (const Status read = server_->ReloadWebConfig(); !read)
+      log::Error("failed to load the web configuration; the old one stays in use", {{"err", read.error().message}});
+  }
+
+ private:
+  explicit ModelService(const Serving& config)
+      : models_({.store = config.store,
+                 .rules = {.policy = config.selection, .error_key = config.error_key},
+                 .version = daemon::ThisBuild().version}) {}
+
+  modelserver::ModelServer models_;
+  std::unique_ptr<http::server::Server> server_;  // ends first: its handlers use the models
+};
+
+void LogEnvironment(const std::vector<EnvironmentUse>& uses) {
+  for (const EnvironmentUse& use : uses) {
+    if (use.reason.empty())
+      log::Info("setting of Kepler 0.7 is used", {{"name", use.name}});
+    else
+      log::Warn("setting of Kepler 0.7 is ignored", {{"name", use.name}, {"reason", use.reason}});
+  }
+}
+
+}  // namespace
+
+int RunServe(std::span<const char* const> arguments) {
+  Serving config;
+  std::vector<EnvironmentUse> uses;
+  int served = 0;
+  const auto complete = [&](settings::Draft& draft) {
+    uses = ApplyEnvironment(config, [&](std::string_view name) { return EnvironmentOf(config.config_dir, name); });
+    if (config.store.empty()) draft.Reject("store", "is missing; name the directory with the models");
+    settings::CheckListenAddresses(draft, "listen-address", config.listen);
+  };
+  const int ran = RunCommand("serve", kAboutServe, arguments, ServeTable().Of(config), complete, [&]() -> Status {
+    daemon::PrepareProcess();
+    daemon::RaiseDescriptorLimit();
+    log::Configure(config.log_level, config.log_format, log::Stream::kStdout);
+    LogEnvironment(uses);
+    served =
+        daemon::Run("kepler-model serve", daemon::ThisBuild().version, [&] { return ModelService::Start(config); });
+    return {};
+  });
+  return ran != 0 ? ran : served;
+}
+
+}  // namespace kepler::lab::tool
