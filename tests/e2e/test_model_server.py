@@ -1,0 +1,265 @@
+"""kepler-model serve, the shipped program: old clients get models that they can use, wrong input gets a reason, a restart
+loses nothing, and the agent takes its model from it."""
+import contextlib
+import http.client
+import io
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import unittest
+import zipfile
+
+from exposition import Exposition
+from harness import Agent, end, free_port, require, run_tests, scratch_directory, wait_until
+
+PROGRAM = os.path.abspath(os.environ["KEPLER_MODEL_BIN"])
+GROUP = "v0.7/ec2-0.7.11/rapl-sysfs/AbsPower/BPFOnly/"
+FEATURES = ["bpf_cpu_time_ms", "bpf_page_cache_hit"]
+XEON = {"processor": "intel_xeon_e5_2686v4", "cores": 72, "chips": 2, "memory": 503, "frequency": 3000}
+EPYC = {"processor": "amd_epyc_7763", "cores": 128, "chips": 2, "memory": 503, "frequency": 3500}
+
+# The body of an agent of Kepler 0.7 as Go writes it; machine_spec is that of the node.
+GO_BODY = ('{"metrics":["bpf_cpu_time_ms","bpf_page_cache_hit"],"output_type":"AbsPower","source":"intel_rapl",'
+           '"node_type":0,"weight":%s,"trainer_name":"","filter":"","machine_spec":{"vendor":"GenuineIntel",'
+           '"processor":"intel_xeon_e5_2686v4","cores":72,"chips":2,"memory":503,"frequency":3000,"threads_per_core":2}}')
+
+
+def archive(name, mae):
+    """An archive as upstream publishes it."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as out:
+        out.writestr("metadata.json", json.dumps({
+            "model_name": name, "model_class": "scikit", "model_file": f"{name}.json", "features": FEATURES,
+            "fe_files": [], "output_type": "AbsPower", "mae": mae, "mape": mae, "package_mae": mae,
+            "package_mape": mae}))
+        out.writestr(f"{name}.json", json.dumps({"package": {"model_file": "package.pkl", "features": FEATURES,
+                                                             "fe_files": ["scaler.pkl"]}}))
+        out.writestr("package.pkl", b"pickle")
+        out.writestr("scaler.pkl", b"pickle")
+    return file.getvalue()
+
+
+def weights(bias):
+    variables = {"bpf_cpu_time_ms": {"scale": 2.0, "weight": 3.0}, "bpf_page_cache_hit": {"scale": 1.0, "weight": 0.0}}
+    return json.dumps({"package": {"All_Weights": {"Bias_Weight": bias, "Categorical_Variables": {},
+                                                   "Numerical_Variables": variables}}})
+
+
+def own(name, watts, version=1):
+    return json.dumps({"kepler_model": 1, "name": name, "version": version, "output": "AbsPower",
+                       "features": ["bpf_cpu_time_ms"], "domain": [[0, 1e6]],
+                       "components": [{"component": "package", "trainer": "linear", "label": [0, 500],
+                                       "accuracy": {"rows": 9, "mae_watts": 1.5, "mape": 2.5, "r2": 0.5},
+                                       "predictor": {"formula": "linear", "bias": watts, "weights": [0]}}]})
+
+
+class ModelServer(contextlib.AbstractContextManager):
+    def __init__(self, store, *args, environment=None, log):
+        self.port, self.log_path = free_port(), log
+        self.args = [PROGRAM, "serve", f"--listen-address=127.0.0.1:{self.port}", "--scan-interval=100ms",
+                     "--config-dir=/nowhere", *args]
+        if store:
+            self.args.append(f"--store={store}")
+        self.environment = environment or {}
+
+    def __enter__(self):
+        with open(self.log_path, "wb") as log:
+            self.process = subprocess.Popen(self.args, stdout=log, stderr=log, env={**os.environ, **self.environment})
+        try:
+            wait_until(self.is_ready, "the model server")
+        except BaseException:
+            end(self.process)
+            raise
+        return self
+
+    def __exit__(self, *_):
+        end(self.process)
+
+    def is_ready(self):
+        if self.process.poll() is not None:
+            raise AssertionError(f"the model server ended with {self.process.returncode}:\n{self.log()}")
+        with contextlib.suppress(OSError):
+            return self.get("/healthz")[0] == 200
+
+    def log(self):
+        with open(self.log_path, encoding="utf-8") as file:
+            return file.read()
+
+    def request(self, method, path, body=None, headers=None):
+        """(status, headers, body)"""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        try:
+            connection.request(method, path, body=body, headers=headers or {})
+            answer = connection.getresponse()
+            return answer.status, answer.headers, answer.read()
+        finally:
+            connection.close()
+
+    def get(self, path):
+        return self.request("GET", path)
+
+    def post(self, body, headers=None):
+        return self.request("POST", "/model", body, {"Content-Type": "application/json", **(headers or {})})
+
+    def url(self, path):
+        return f"http://127.0.0.1:{self.port}{path}"
+
+    def names(self):
+        return sorted(model["name"] for model in json.loads(self.get("/models")[2])["models"])
+
+    def value(self, name, **labels):
+        return Exposition(self.get("/metrics")[2].decode()).value(name, **labels)
+
+
+class ModelServerTest(unittest.TestCase):
+    def setUp(self):
+        self.directory = scratch_directory()
+        self.addCleanup(shutil.rmtree, self.directory)
+        types = {"1": {"attrs": XEON, "members": ["a"]}, "10": {"attrs": EPYC, "members": []}}
+        self.write("store/v0.7/ec2-0.7.11/metadata.json", json.dumps({"name": "ec2-0.7.11"}).encode())
+        self.write("store/v0.7/ec2-0.7.11/node_type_index.json", json.dumps(types).encode())
+        self.archives = {name: archive(name, mae) for name, mae in (
+            ("SGDRegressorTrainer_1", 9), ("GradientBoostingRegressorTrainer_1", 4), ("XgboostFitTrainer_10", 1))}
+        for name, content in self.archives.items():
+            self.write(f"store/{GROUP}{name}.zip", content)
+        self.write(f"store/{GROUP}SGDRegressorTrainer_1.json", weights(50).encode())
+        self.write("store/own/epyc/model.json", own("trained", 123).encode())
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def write(self, name, content):
+        os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
+        with open(self.path(name), "wb") as file:
+            file.write(content)
+        return self.path(name)
+
+    def server(self, *args, store="store", **options):
+        return ModelServer(store and self.path(store), *args, log=self.path("log"), **options)
+
+
+class OldClients(ModelServerTest):
+    def test_the_bytes_of_an_agent_of_kepler_07(self):
+        body = GO_BODY % "true"
+        request = (f"POST /model HTTP/1.1\r\nHost: kepler-model-server:8100\r\nUser-Agent: Go-http-client/1.1\r\n"
+                   f"Content-Length: {len(body)}\r\nContent-Type: application/json\r\nAccept-Encoding: gzip\r\n\r\n{body}")
+        with self.server() as server, socket.create_connection(("127.0.0.1", server.port), timeout=60) as client:
+            client.sendall(request.encode())
+            answer = http.client.HTTPResponse(client)
+            answer.begin()
+            self.assertEqual(answer.status, 200)
+            got = json.loads(answer.read())
+            answer.close()
+        # What the agent reads: the formula by model_name, then bias + sum of weight * value / scale.
+        self.assertEqual(got["model_name"].rsplit("_", 1)[0], "SGDRegressorTrainer")
+        self.assertEqual((got["machine_spec"]["cores"], got["mae"]), (72, 9))
+        all_weights = got["package"]["All_Weights"]
+        used = {"bpf_cpu_time_ms": 10, "bpf_page_cache_hit": 7}
+        watts = all_weights["Bias_Weight"] + sum(variable["weight"] * used[name] / variable["scale"] for name, variable
+                                                 in all_weights["Numerical_Variables"].items())
+        self.assertEqual(watts, 50 + 3 * 10 / 2)
+
+    def test_the_python_estimator_opens_its_archive(self):
+        body = json.dumps({"metrics": FEATURES + ["node_info", "cpu_scaling_frequency_hertz"], "output_type": "AbsPower",
+                           "source": "rapl-sysfs", "filter": "", "trainer_name": "", "machine_spec": XEON})
+        headers = {"User-Agent": "python-requests/2.32.3", "Accept-Encoding": "gzip, deflate", "Accept": "*/*",
+                   "Connection": "keep-alive"}
+        with self.server() as server:
+            status, got, content = server.post(body, headers)
+            self.assertEqual(status, 200, content)
+            self.assertEqual(content, self.archives["GradientBoostingRegressorTrainer_1"])
+            self.assertEqual(got["Content-Disposition"], "attachment; filename=GradientBoostingRegressorTrainer_1.zip")
+            with zipfile.ZipFile(io.BytesIO(content)) as file:
+                self.assertEqual(json.loads(file.read("metadata.json"))["features"], FEATURES)
+            status, _, content = server.post(body.replace('"filter": ""', '"filter": "mae:5;package_mape:4"'))
+            self.assertEqual((status, content), (200, self.archives["GradientBoostingRegressorTrainer_1"]))
+            self.assertEqual(server.post(body.replace('"filter": ""', '"filter": "mae:0.1"'))[0], 400)
+            names = json.loads(server.get("/best-models?energy-source=rapl-sysfs&output-type=AbsPower&node-type=1")[2])
+            self.assertEqual(names, {"AbsPower": {"BPFOnly": "GradientBoostingRegressorTrainer_1"}})
+        with self.server("--selection=upstream") as server:
+            body = json.dumps({"metrics": FEATURES, "output_type": "AbsPower"})
+            self.assertEqual(server.post(body)[2], self.archives["XgboostFitTrainer_10"])
+
+    def test_names_of_the_environment(self):
+        names = {"MODEL_PATH": self.path("store"), "ERROR_KEY": "package_mape", "MODEL_TOPURL": "https://models.example",
+                 "INITIAL_PIPELINE_URL": "https://models.example/a.zip"}
+        with self.server(store=None, environment=names) as server:
+            self.assertIn("epyc", server.names())
+            log = server.log()
+        for name in ("MODEL_TOPURL", "INITIAL_PIPELINE_URL"):
+            self.assertRegex(log, f"level=WARN .*is ignored.* name={name} reason=")
+        for name in ("MODEL_PATH", "ERROR_KEY"):
+            self.assertRegex(log, f"level=INFO .*is used.* name={name}")
+
+
+class WrongInput(ModelServerTest):
+    def test_each_gets_a_reason(self):
+        with self.server() as server:
+            for body, reason in ((b"", "JSON"), (b"[]", "object"), (b'{"metrics":["a"]}', "output_type"),
+                                 (b'{"metrics":{},"output_type":"AbsPower"}', "metrics"),
+                                 (b'{"metrics":["a"],"output_type":"AbsPower","source":"sun"}', "source"),
+                                 (b'{"metrics":["a"],"output_type":"AbsPower","trainer_name":"../../etc"}', "cannot find"),
+                                 (b"[" * 5000, "JSON"), (b'{"metrics":["\xff"]}', "JSON"),
+                                 ((GO_BODY % "true").encode()[:-3], "JSON")):
+                status, _, answer = server.post(body)
+                self.assertEqual(status, 400, (body, answer))
+                self.assertIn(reason, answer.decode(), body)
+            self.assertEqual(server.post(b" " * 100_000)[0], 413)
+            self.assertEqual(server.post("{}", {"Content-Type": "text/plain"})[0], 415)
+            self.assertEqual(server.request("DELETE", "/models/epyc/model.json")[0], 405)
+            for path in ("/db/../../../etc/passwd", "/models/..%2f..%2f/model.json", "/models/epyc/model.json.sig"):
+                self.assertIn(server.get(path)[0], (400, 404), path)
+            self.assertEqual(server.post(GO_BODY % "true")[0], 200)
+            unknown = (GO_BODY % "true").replace('{"metrics"', '{"new_field":[1],"metrics"')
+            self.assertEqual(server.post(unknown)[0], 200)
+            self.assertEqual(server.value("kepler_model_server_unknown_fields_total"), 1)
+            self.assertEqual(server.value("kepler_model_server_requests_total", route="model", code="200"), 2)
+
+    def test_a_missing_store_is_said_at_once(self):
+        for arguments, reason, code in ((["--store=/nowhere"], "/nowhere", 1), ([], "store", 2),
+                                        ([f"--store={self.directory}", "--listen-address=x"], "listen-address", 2)):
+            ended = subprocess.run([PROGRAM, "serve", "--config-dir=/nowhere", *arguments], capture_output=True, text=True,
+                                   timeout=60, check=False)
+            self.assertEqual(ended.returncode, code, ended)
+            self.assertIn(reason, ended.stdout + ended.stderr)
+
+
+class Store(ModelServerTest):
+    def test_changes_are_served_and_a_restart_loses_nothing(self):
+        with self.server() as server:
+            self.write("store/own/second/model.json", own("second", 5).encode())
+            self.write(f"store/{GROUP}SVRRegressorTrainer_1.zip", b"PK half of an archive")
+            wait_until(lambda: "second" in server.names(), "the new model")
+            wait_until(lambda: server.value("kepler_model_server_skipped_files") == 1, "the broken file")
+            names, answer = server.names(), server.post(GO_BODY % "true")[2]
+            server.process.send_signal(signal.SIGKILL)
+            server.process.wait()
+        with self.server() as server:
+            self.assertEqual((server.names(), server.post(GO_BODY % "true")[2]), (names, answer))
+            server.process.send_signal(signal.SIGTERM)
+            self.assertEqual(server.process.wait(30), 0, server.log())
+
+    def test_the_agent_takes_its_model_with_its_signature(self):
+        require(shutil.which("openssl"), "openssl signs")
+        sign = lambda *arguments: subprocess.run(["openssl", *arguments], check=True, capture_output=True)  # noqa: E731
+        model = self.path("store/own/epyc/model.json")
+        sign("genpkey", "-algorithm", "ed25519", "-out", self.path("key"))
+        sign("pkey", "-in", self.path("key"), "-pubout", "-out", self.path("key.pem"))
+        sign("pkeyutl", "-sign", "-rawin", "-inkey", self.path("key"), "-in", model, "-out", model + ".sig")
+        os.makedirs(self.path("sys/class"))
+        with self.server() as server:
+            url = server.url("/models/epyc/model.json")
+            with Agent("--host.sysfs", self.path("sys"), "--monitor.interval=300ms", f"--model.sources={url}",
+                       f"--model.cache-dir={self.path('kept')}", f"--model.public-key={self.path('key.pem')}",
+                       config="model: {guestIdle: true}\n") as agent:
+                agent.wait_log("loaded power models.*trained .version 1")
+                page = agent.scrape_after()
+                self.assertEqual(round(page.value("kepler_node_cpu_watts", zone="package"), 3), 123)
+            self.assertGreaterEqual(server.value("kepler_model_server_requests_total", route="own-files", code="200"), 2)
+
+
+if __name__ == "__main__":
+    run_tests()
