@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr SelectionRules kHonest = {};
+const SelectionRules kHonest = {};
 
 struct SelectionTest : ::testing::Test {
   kepler::testing::FakeTree files;
