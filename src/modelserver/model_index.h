@@ -16,6 +16,10 @@
 
 namespace kepler::modelserver {
 
+/// Files of our own model in its directory.
+inline constexpr char kOwnFile[] = "model.json";
+inline constexpr char kSignatureFile[] = "model.json.sig";
+
 struct StoredFile {
   std::string path;      // on disk
   std::string relative;  // below the root of the store, with "/"

@@ -6,9 +6,12 @@
 #include <condition_variable>
 #include <string_view>
 
+#include "base/base64.h"
 #include "base/text.h"
 #include "base/thread.h"
+#include "json/document.h"
 #include "modelserver/model_list.h"
+#include "modelserver/publisher.h"
 
 namespace kepler::modelserver {
 namespace {
@@ -21,6 +24,7 @@ constexpr std::string_view kModels = "/models/";
 constexpr std::string_view kFiles = "/db/";
 /// Bodies of all requests at once.
 constexpr size_t kMaxBodies = size_t{8} << 20;
+constexpr size_t kMaxUploads = 2 * kMaxUploadBytes;
 
 Response Text(unsigned status, std::string text) {
   return {.status = status, .body = std::make_shared<const std::string>(std::move(text))};
@@ -65,6 +69,11 @@ Status ModelServer::Load() {
 }
 
 void ModelServer::Rescan(BootTime now) {
+  const std::scoped_lock lock(store_mutex_);
+  RescanLocked(now);
+}
+
+void ModelServer::RescanLocked(BootTime now) {
   auto index = tree_.Scan();
   ++scans_;
   if (!index) {
@@ -130,6 +139,13 @@ void ModelServer::AddRoutes(http::server::Server& server) {
   Add(server, {.path = "/best-models", .runs_on = kWorkers}, "best-models", &ModelServer::OnBestModels);
   Add(server, {.path = "/models", .runs_on = kWorkers}, "models", &ModelServer::OnList);
   Add(server, {.path = std::string(kModels), .runs_on = kWorkers}, "own-files", &ModelServer::OnOwnFile);
+  Add(server,
+      {.path = std::string(kModels),
+       .methods = {"PUT"},
+       .max_body = kMaxUploadBytes,
+       .max_bodies = kMaxUploads,
+       .runs_on = kWorkers},
+      "upload", &ModelServer::OnUpload);
   Add(server, {.path = std::string(kFiles), .runs_on = kWorkers}, "db", &ModelServer::OnStoredFile);
   Add(server, {.path = "/healthz"}, "healthz", &ModelServer::OnHealth);
   Add(server, {.path = "/metrics"}, "metrics", &ModelServer::OnMetrics);
@@ -159,6 +175,35 @@ Response ModelServer::OnOwnFile(const Request& request) {
   if (model != nullptr && file == "model.json") return answers_.ToFile(*model->own);
   if (model != nullptr && file == "model.json.sig" && model->signature) return answers_.ToFile(*model->signature);
   return NotFound();
+}
+
+/// PUT /models/NAME with model.json, and its signature in base64 as the header X-Model-Signature.
+Response ModelServer::OnUpload(const Request& request) {
+  if (request.user.empty()) return Text(403, "uploads need a login: name users in the file of --web-config-file\n");
+  const std::string_view name = std::string_view(request.path).substr(kModels.size());
+  const auto signature = DecodeBase64(request.headers.Get("X-Model-Signature"));
+  if (!signature) return Text(400, "X-Model-Signature: it is not base64\n");
+  const std::string_view json = request.body == nullptr ? std::string_view() : std::string_view(*request.body);
+  const std::scoped_lock lock(store_mutex_);
+  if (const StoredModel* const known = answers_.index()->FindOwn(name);
+      known != nullptr && known->id != "models/" + std::string(name))
+    return Text(409, "the store has a model of this name that was not uploaded\n");
+  const auto published = Publish(tree_.root(), {.name = name, .json = json, .signature = *signature});
+  if (!published) {
+    Response refusal = ToError(published.error());
+    if (published.error().kind == ErrorKind::kUnavailable) refusal.status = 409;
+    return refusal;
+  }
+  log::Info("published a model", {{"name", std::string(name)},
+                                  {"version", std::to_string(published->version)},
+                                  {"sha256", published->sha256},
+                                  {"user", request.user}});
+  RescanLocked(SystemClock().Now());
+  Response answer =
+      Text(published->is_new ? 201 : 200, fmt::format("{{\"name\":{},\"version\":{},\"sha256\":\"{}\"}}\n",
+                                                      json::Quote(name), published->version, published->sha256));
+  answer.content_type = "application/json";
+  return answer;
 }
 
 Response ModelServer::OnStoredFile(const Request& request) {

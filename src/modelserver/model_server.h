@@ -35,7 +35,7 @@ class ModelServer {
 
   /// Scans the store for the first time; the error names what is wrong with it.
   [[nodiscard]] Status Load();
-  /// Scans the store again. After an error the previous index stays in use; the error is logged. One thread at a time.
+  /// Scans the store again. After an error the previous index stays in use; the error is logged. Any thread.
   void Rescan(BootTime now);
   /// Starts the thread that scans the store every `interval`.
   [[nodiscard]] Status Watch(std::chrono::milliseconds interval);
@@ -56,15 +56,18 @@ class ModelServer {
   [[nodiscard]] http::server::Response OnBestModels(const http::server::Request& request);
   [[nodiscard]] http::server::Response OnList(const http::server::Request& request);
   [[nodiscard]] http::server::Response OnOwnFile(const http::server::Request& request);
+  [[nodiscard]] http::server::Response OnUpload(const http::server::Request& request);
   [[nodiscard]] http::server::Response OnStoredFile(const http::server::Request& request);
   [[nodiscard]] http::server::Response OnHealth(const http::server::Request& request);
   [[nodiscard]] http::server::Response OnMetrics(const http::server::Request& request);
+  void RescanLocked(BootTime now);
   void Run(const std::stop_token& stop, std::chrono::milliseconds interval);
 
   const std::string version_;
-  ModelTree tree_;  // of the scanning thread
+  std::mutex store_mutex_;  // of scans and uploads: a scan sees all files of an upload, or none
+  ModelTree tree_;          // under store_mutex_
   ModelAnswers answers_;
-  log::LogLimiter limiter_;  // of the scanning thread
+  log::LogLimiter limiter_;  // under store_mutex_
   mutable std::mutex mutex_;
   std::map<std::pair<std::string, unsigned>, uint64_t> requests_;  // by route and status
   std::atomic<uint64_t> scans_ = 0;

@@ -92,6 +92,14 @@ TEST_F(ModelServerTest, AScanThatFailsKeepsTheModels) {
   EXPECT_THAT(models.Metrics(), HasSubstr("kepler_model_server_models{kind=\"own\"} 2\n"));
 }
 
+TEST_F(ModelServerTest, UploadsNeedALogin) {
+  TestClient client = Connect();
+  client.Send("PUT /models/new HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}");
+  const Reply reply = client.Read();
+  EXPECT_EQ(reply.status, 403U);
+  EXPECT_THAT(reply.body, HasSubstr("--web-config-file"));
+}
+
 TEST_F(ModelServerTest, TheThreadScansWhenWoken) {
   ASSERT_TRUE(models.Watch(std::chrono::hours(1)));
   files.Write("own/third/model.json", testing::OwnModel("third", 1, "p"));

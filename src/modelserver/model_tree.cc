@@ -27,8 +27,6 @@ namespace fs = std::filesystem;
 /// Limits of a scan: a link to a directory above it would never end.
 constexpr int kMaxDepth = 8;
 constexpr size_t kMaxFiles = 200'000;
-constexpr char kOwnFile[] = "model.json";
-constexpr char kSignatureFile[] = "model.json.sig";
 constexpr char kTypesFile[] = "node_type_index.json";
 
 /// Parts of a relative path from its end: [pipeline]/[source]/[output]/[group]/[name].

@@ -1,0 +1,130 @@
+#include "modelserver/publisher.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/parse.h"
+#include "base/small_file.h"
+#include "base/unique_fd.h"
+#include "lab/files/files.h"
+#include "model/model_json.h"
+#include "model/sha256.h"
+#include "modelserver/model_index.h"
+
+namespace kepler::modelserver {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Places {
+  fs::path link;      // models/NAME
+  fs::path next;      // models/.NAME: the link before it gets its name
+  fs::path versions;  // .versions/NAME
+};
+
+Places PlacesOf(const std::string& root, std::string_view name) {
+  const fs::path models = fs::path(root) / "models";
+  return {.link = models / name,
+          .next = models / fmt::format(".{}", name),
+          .versions = fs::path(root) / ".versions" / name};
+}
+
+Status MakeDirectories(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) return FailErrno("create", path.string(), error.value());
+  return {};
+}
+
+/// What is published; nothing if there is no such model.
+Result<std::optional<std::string>> ReadPublished(const fs::path& link) {
+  if (std::error_code ignored; fs::is_directory(fs::symlink_status(link, ignored)))
+    return Fail(ErrorKind::kInvalid, "the store has a directory of this name that was not uploaded");
+  auto text = ReadSmallFile((link / kOwnFile).string(), kMaxUploadBytes);
+  if (text) return *std::move(text);
+  if (text.error().kind == ErrorKind::kNotFound) return std::nullopt;
+  return std::unexpected(text.error());
+}
+
+/// Checks that `next` may follow the published text. A published text that somebody has broken may be replaced.
+Status CheckVersion(const std::string& published, uint32_t next) {
+  const auto model = model::ReadModelJson(published);
+  if (!model || model->version < next) return {};
+  return Fail(ErrorKind::kUnavailable,
+              fmt::format("version {} is published; a new model needs a larger version than {}", model->version, next));
+}
+
+Status WriteVersion(const fs::path& directory, const Upload& upload) {
+  std::vector<lab::files::OutputFile> files = {{(directory / kOwnFile).string(), std::string(upload.json)}};
+  if (!upload.signature.empty())
+    files.push_back({(directory / kSignatureFile).string(), std::string(upload.signature)});
+  return lab::files::WriteFiles(files);
+}
+
+Status Sync(const fs::path& directory) {
+  const UniqueFd fd(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd.get() < 0 || fsync(fd.get()) != 0) return FailErrno("sync", directory.string());
+  return {};
+}
+
+/// Makes models/NAME a link to `directory`, in one step.
+Status ReplaceLink(const Places& places, const fs::path& directory) {
+  KEPLER_CHECK_OK(MakeDirectories(places.link.parent_path()));
+  const fs::path target = directory.lexically_relative(places.link.parent_path());
+  if (unlink(places.next.c_str()) != 0 && errno != ENOENT) return FailErrno("remove", places.next.string());
+  if (symlink(target.c_str(), places.next.c_str()) != 0) return FailErrno("create", places.next.string());
+  if (std::rename(places.next.c_str(), places.link.c_str()) != 0) return FailErrno("rename", places.next.string());
+  return Sync(places.link.parent_path());
+}
+
+/// The number of "v12-0a1b…"; nothing for other names.
+std::optional<uint32_t> VersionOf(const fs::path& directory) {
+  const std::string name = directory.filename().string();
+  if (!name.starts_with('v')) return std::nullopt;
+  return ParseNumber<uint32_t>(std::string_view(name).substr(1, name.find('-') - 1));
+}
+
+/// Removes the oldest versions beyond kKeptVersions. `published` stays. Errors are ignored: the next publish tries
+/// again.
+void RemoveOldVersions(const fs::path& versions, const fs::path& published) {
+  std::error_code ignored;
+  std::vector<std::pair<uint32_t, fs::path>> old;
+  for (fs::directory_iterator at(versions, ignored); at != fs::directory_iterator(); at.increment(ignored))
+    if (const auto version = VersionOf(at->path()); version && at->path() != published)
+      old.emplace_back(*version, at->path());
+  std::ranges::sort(old, std::greater());
+  for (size_t i = kKeptVersions - 1; i < old.size(); ++i) fs::remove_all(old[i].second, ignored);
+}
+
+}  // namespace
+
+Result<Published> Publish(const std::string& root, const Upload& upload) {
+  if (!IsModelName(upload.name))
+    return Fail(ErrorKind::kInvalid, "a name has letters, digits, '.', '_' and '-', and does not begin with '.'");
+  if (upload.signature.size() > kMaxSignatureBytes) return Fail(ErrorKind::kMalformed, "the signature is too long");
+  KEPLER_TRY(const model::PowerModel model, model::ReadModelJson(upload.json));
+  Published result{.version = model.version, .sha256 = model::Sha256(upload.json), .is_new = true};
+  const Places places = PlacesOf(root, upload.name);
+  KEPLER_TRY(const auto published, ReadPublished(places.link));
+  result.is_new = !published || *published != upload.json;
+  if (published && result.is_new) KEPLER_CHECK_OK(CheckVersion(*published, model.version));
+  constexpr size_t kDigits = 12;
+  const fs::path directory = places.versions / fmt::format("v{}-{}", model.version, result.sha256.substr(0, kDigits));
+  KEPLER_CHECK_OK(WriteVersion(directory, upload));
+  KEPLER_CHECK_OK(ReplaceLink(places, directory));
+  RemoveOldVersions(places.versions, directory);
+  return result;
+}
+
+}  // namespace kepler::modelserver

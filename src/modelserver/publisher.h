@@ -1,0 +1,35 @@
+#pragma once
+// Publishes uploaded models in the store. models/NAME is a link to a directory below .versions/NAME; a publish writes a
+// new directory to the disk and then replaces the link, so that readers and a crash see the old or the new version,
+// never half of one. Blocks; one thread at a time.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace kepler::modelserver {
+
+inline constexpr size_t kMaxUploadBytes = size_t{16} << 20;
+inline constexpr size_t kMaxSignatureBytes = 1024;
+/// Versions of a model that stay on the disk, with the published one.
+inline constexpr size_t kKeptVersions = 8;
+
+struct Upload {
+  std::string_view name;       // of the directory
+  std::string_view json;       // model.json
+  std::string_view signature;  // model.json.sig; empty: none
+};
+
+struct Published {
+  uint32_t version = 0;
+  std::string sha256;
+  bool is_new = false;  // false: the store had the same bytes
+};
+
+/// Errors: kMalformed for a text that is no model of ours, kInvalid for a name that cannot be used, kUnavailable if the
+/// version is not larger than the published one, else as FailErrno; then the published version is unchanged.
+[[nodiscard]] Result<Published> Publish(const std::string& root, const Upload& upload);
+
+}  // namespace kepler::modelserver

@@ -1,0 +1,117 @@
+#include "modelserver/publisher.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <iterator>
+#include <string>
+
+#include "base/small_file.h"
+#include "model/sha256.h"
+#include "modelserver/model_tree.h"
+#include "modelserver/store_test_util.h"
+
+namespace kepler::modelserver {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+std::string Model(uint32_t version, double bias = 10) {
+  std::string text = testing::OwnModel("m", bias, "p");
+  const std::string mark = "\"version\":1";
+  return text.replace(text.find(mark), mark.size(), fmt::format("\"version\":{}", version));
+}
+
+struct PublisherTest : ::testing::Test {
+  kepler::testing::FakeTree files;
+
+  Result<Published> Upload(std::string_view json, std::string_view signature = "", std::string_view name = "m") {
+    return Publish(files.root(), {.name = name, .json = json, .signature = signature});
+  }
+  [[nodiscard]] std::string Read(std::string_view path) const {
+    return ReadSmallFile(files.Path(path)).value_or("none");
+  }
+  [[nodiscard]] size_t VersionsKept() const {
+    return static_cast<size_t>(
+        std::distance(fs::directory_iterator(files.Path(".versions/m")), fs::directory_iterator()));
+  }
+};
+
+TEST_F(PublisherTest, AModelIsPublishedWithItsSignature) {
+  const auto published = Upload(Model(1), "sig");
+  ASSERT_TRUE(published) << published.error().message;
+  EXPECT_EQ(published->version, 1U);
+  EXPECT_TRUE(published->is_new);
+  EXPECT_EQ(published->sha256, model::Sha256(Model(1)));
+  EXPECT_EQ(Read("models/m/model.json"), Model(1));
+  EXPECT_EQ(Read("models/m/model.json.sig"), "sig");
+  const auto index = ModelTree(files.root()).Scan();
+  ASSERT_TRUE(index);
+  ASSERT_NE((*index)->FindOwn("m"), nullptr);
+  EXPECT_TRUE((*index)->skipped.empty());
+}
+
+TEST_F(PublisherTest, ANewerVersionReplacesBothFiles) {
+  ASSERT_TRUE(Upload(Model(1), "sig"));
+  ASSERT_TRUE(Upload(Model(2)));
+  EXPECT_EQ(Read("models/m/model.json"), Model(2));
+  EXPECT_EQ(Read("models/m/model.json.sig"), "none");
+  EXPECT_EQ(VersionsKept(), 2U);
+}
+
+TEST_F(PublisherTest, AnOlderOrDifferentEqualVersionIsRefused) {
+  ASSERT_TRUE(Upload(Model(3)));
+  for (const auto& text : {Model(2), Model(3, 11)}) {
+    const auto refused = Upload(text);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().kind, ErrorKind::kUnavailable);
+    EXPECT_THAT(refused.error().message, HasSubstr("version 3"));
+  }
+  const auto same = Upload(Model(3), "sig later");
+  ASSERT_TRUE(same);
+  EXPECT_FALSE(same->is_new);
+  EXPECT_EQ(Read("models/m/model.json.sig"), "sig later");
+}
+
+TEST_F(PublisherTest, OldVersionsAreRemoved) {
+  for (uint32_t version = 1; version <= kKeptVersions + 3; ++version) ASSERT_TRUE(Upload(Model(version)));
+  EXPECT_EQ(VersionsKept(), kKeptVersions);
+  EXPECT_EQ(Read("models/m/model.json"), Model(kKeptVersions + 3));
+}
+
+TEST_F(PublisherTest, LeftoversOfACrashDoNoHarm) {
+  ASSERT_TRUE(Upload(Model(1)));
+  const std::string next = fmt::format(".versions/m/v2-{}/model.json", model::Sha256(Model(2)).substr(0, 12));
+  files.Write(next, "half");
+  files.Symlink("models/.m", "nowhere");
+  EXPECT_EQ(Read("models/m/model.json"), Model(1));
+  ASSERT_TRUE(Upload(Model(2)));
+  EXPECT_EQ(Read("models/m/model.json"), Model(2));
+}
+
+TEST_F(PublisherTest, WrongUploadsChangeNothing) {
+  for (const char* name : {"", "..", "a/b", ".hidden"}) EXPECT_FALSE(Upload(Model(1), "", name)) << name;
+  for (const char* text : {"", "{}", "[1]", R"({"package":{"All_Weights":{}}})"}) EXPECT_FALSE(Upload(text)) << text;
+  EXPECT_FALSE(Upload(Model(1), std::string(kMaxSignatureBytes + 1, 's')));
+  EXPECT_FALSE(Upload(Model(1).substr(0, 100)));
+  EXPECT_FALSE(fs::exists(files.Path("models")));
+}
+
+TEST_F(PublisherTest, ADirectoryMadeByHandIsKept) {
+  files.Write("models/m/model.json", Model(1));
+  const auto refused = Upload(Model(2));
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("not uploaded"));
+  EXPECT_EQ(Read("models/m/model.json"), Model(1));
+}
+
+TEST_F(PublisherTest, AStoreThatCannotBeWrittenIsAnError) {
+  files.Write(".versions", "a file in the way");
+  EXPECT_FALSE(Upload(Model(1)));
+  EXPECT_EQ(Read("models/m/model.json"), "none");
+}
+
+}  // namespace
+}  // namespace kepler::modelserver
