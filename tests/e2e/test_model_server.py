@@ -1,14 +1,17 @@
 """kepler-model serve, the shipped program: old clients get models that they can use, wrong input gets a reason, a restart
 loses nothing, and the agent takes its model from it."""
+import base64
 import contextlib
 import http.client
 import io
 import json
 import os
+import random
 import shutil
 import signal
 import socket
 import subprocess
+import threading
 import unittest
 import zipfile
 
@@ -16,9 +19,12 @@ from exposition import Exposition
 from harness import Agent, end, free_port, require, run_tests, scratch_directory, wait_until
 
 PROGRAM = os.path.abspath(os.environ["KEPLER_MODEL_BIN"])
+KILLS = int(os.environ.get("KEPLER_E2E_KILLS", "8"))  # of the server while it publishes
 GROUP = "v0.7/ec2-0.7.11/rapl-sysfs/AbsPower/BPFOnly/"
 FEATURES = ["bpf_cpu_time_ms", "bpf_page_cache_hit"]
 XEON = {"processor": "intel_xeon_e5_2686v4", "cores": 72, "chips": 2, "memory": 503, "frequency": 3000}
+# alice: secret
+USERS = b"basic_auth_users:\n  alice: $2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW\n"
 EPYC = {"processor": "amd_epyc_7763", "cores": 128, "chips": 2, "memory": 503, "frequency": 3500}
 
 # The body of an agent of Kepler 0.7 as Go writes it; machine_spec is that of the node.
@@ -82,7 +88,7 @@ class ModelServer(contextlib.AbstractContextManager):
         if self.process.poll() is not None:
             raise AssertionError(f"the model server ended with {self.process.returncode}:\n{self.log()}")
         with contextlib.suppress(OSError):
-            return self.get("/healthz")[0] == 200
+            return self.get("/healthz")[0] in (200, 401)  # 401: there are users
 
     def log(self):
         with open(self.log_path, encoding="utf-8") as file:
@@ -259,6 +265,63 @@ class Store(ModelServerTest):
                 page = agent.scrape_after()
                 self.assertEqual(round(page.value("kepler_node_cpu_watts", zone="package"), 3), 123)
             self.assertGreaterEqual(server.value("kepler_model_server_requests_total", route="own-files", code="200"), 2)
+
+
+class Upload(ModelServerTest):
+    def put(self, server, name, text, password="secret", signature=None):
+        login = base64.b64encode(f"alice:{password}".encode()).decode()
+        headers = {"Authorization": f"Basic {login}", **({"X-Model-Signature": signature} if signature else {})}
+        return server.request("PUT", f"/models/{name}", text, headers)
+
+    def uploads(self):
+        return self.server(f"--web-config-file={self.write('web.yaml', USERS)}")
+
+    def test_a_user_publishes_and_others_do_not(self):
+        text = own("uploaded", 7)
+        with self.server() as server:
+            self.assertEqual(self.put(server, "uploaded", text)[0], 403)
+        with self.uploads() as server:
+            self.assertEqual(server.request("PUT", "/models/uploaded", text)[0], 401)
+            self.assertEqual(self.put(server, "uploaded", text, password="wrong")[0], 401)
+            self.assertEqual(self.put(server, "..", text)[0], 400)
+            self.assertEqual(self.put(server, "uploaded", "{}")[0], 400)
+            self.assertEqual(self.put(server, "epyc", own("trained", 1, 9))[0], 409, "somebody copied it there")
+            status, _, answer = self.put(server, "uploaded", text, signature=base64.b64encode(b"sig").decode())
+            self.assertEqual((status, json.loads(answer)["version"]), (201, 1))
+            self.assertEqual(self.get(server, "/models/uploaded/model.json"), text.encode())
+            self.assertEqual(self.get(server, "/models/uploaded/model.json.sig"), b"sig")
+            self.assertEqual(self.put(server, "uploaded", text)[0], 200)
+            self.assertEqual(self.put(server, "uploaded", own("uploaded", 8))[0], 409, "the same version")
+            self.assertEqual(self.put(server, "uploaded", own("uploaded", 8, 2))[0], 201)
+
+    def get(self, server, path):
+        login = base64.b64encode(b"alice:secret").decode()
+        status, _, body = server.request("GET", path, headers={"Authorization": f"Basic {login}"})
+        self.assertEqual(status, 200, body)
+        return body
+
+    def test_killed_while_it_publishes_it_has_the_old_or_the_new_version(self):
+        acknowledged = 0
+        for turn in range(KILLS):
+            with self.uploads() as server:
+                version = self.version(server)
+                self.assertIn(version, (acknowledged, acknowledged + 1))
+                acknowledged = version
+                killer = threading.Timer(0.02 * (turn % 8) + random.random() * 0.02, server.process.kill)
+                killer.start()
+                with contextlib.suppress(OSError, http.client.HTTPException):
+                    while True:
+                        status = self.put(server, "m", own("m", 1, acknowledged + 1))[0]
+                        self.assertEqual(status, 201)
+                        acknowledged += 1
+                killer.join()
+        with self.uploads() as server:
+            self.assertEqual(self.put(server, "m", own("m", 1, self.version(server) + 1))[0], 201)
+
+    def version(self, server):
+        """Of the published model; 0 if there is none."""
+        names = [model["name"] for model in json.loads(self.get(server, "/models"))["models"]]
+        return json.loads(self.get(server, "/models/m/model.json"))["version"] if "m" in names else 0
 
 
 if __name__ == "__main__":
