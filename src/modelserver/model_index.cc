@@ -14,6 +14,11 @@ const StoredModel* ModelIndex::FindOwn(std::string_view name) const {
   return found == models.end() ? nullptr : &*found;
 }
 
+const StoredModel* ModelIndex::FindById(std::string_view id) const {
+  const auto found = std::ranges::lower_bound(models, id, {}, &StoredModel::id);
+  return found == models.end() || found->id != id ? nullptr : &*found;
+}
+
 const Pipeline* ModelIndex::FindPipeline(std::string_view name) const {
   const auto found = std::ranges::find(pipelines, name, &Pipeline::name);
   return found == pipelines.end() ? nullptr : &*found;

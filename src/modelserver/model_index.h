@@ -67,6 +67,7 @@ struct ModelIndex {
   std::vector<Pipeline> pipelines;  // by name
   std::vector<SkippedFile> skipped;
   [[nodiscard]] const StoredModel* FindOwn(std::string_view name) const;
+  [[nodiscard]] const StoredModel* FindById(std::string_view id) const;
   [[nodiscard]] const Pipeline* FindPipeline(std::string_view name) const;
   /// Any file of a model, by its relative path.
   [[nodiscard]] const StoredFile* FindFile(std::string_view relative) const;

@@ -12,19 +12,6 @@
 namespace kepler::modelserver {
 namespace {
 
-std::string PercentEncode(std::string_view path) {
-  constexpr std::string_view kPlain = "-._~/";
-  std::string out;
-  for (const char c : path) {
-    const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    if (is_letter || IsDigit(c) || kPlain.contains(c))
-      out += c;
-    else
-      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
-  return out;
-}
-
 std::string Numbers(const Stated& stated) {
   std::string out;
   for (const auto& [key, value] : stated)
@@ -53,8 +40,21 @@ std::string One(const StoredModel& model) {
 
 }  // namespace
 
+std::string PercentEncodePath(std::string_view path) {
+  constexpr std::string_view kPlain = "-._~/";
+  std::string out;
+  for (const char c : path) {
+    const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    if (is_letter || IsDigit(c) || kPlain.contains(c))
+      out += c;
+    else
+      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return out;
+}
+
 std::string PathOf(const StoredModel& model, const StoredFile& file) {
-  if (!model.own) return "/db/" + PercentEncode(file.relative);
+  if (!model.own) return "/db/" + PercentEncodePath(file.relative);
   return fmt::format("/models/{}/model.json{}", model.name, &file == &*model.own ? "" : ".sig");
 }
 

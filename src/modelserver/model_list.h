@@ -1,6 +1,7 @@
 #pragma once
 // The models of an index as a JSON list, for GET /models. Pure; any thread.
 #include <string>
+#include <string_view>
 
 #include "modelserver/model_index.h"
 
@@ -12,5 +13,8 @@ namespace kepler::modelserver {
 
 /// The server's path of a file: "/models/NAME/model.json" of our own models, "/db/…" of others, percent-encoded.
 [[nodiscard]] std::string PathOf(const StoredModel& model, const StoredFile& file);
+
+/// A path of a URL with "%XX" for every byte that is not plain.
+[[nodiscard]] std::string PercentEncodePath(std::string_view path);
 
 }  // namespace kepler::modelserver

@@ -11,6 +11,7 @@
 #include "base/thread.h"
 #include "json/document.h"
 #include "modelserver/model_list.h"
+#include "modelserver/model_pages.h"
 #include "modelserver/publisher.h"
 
 namespace kepler::modelserver {
@@ -31,6 +32,13 @@ Response Text(unsigned status, std::string text) {
 }
 
 Response NotFound() { return Text(404, "there is no such model; GET /models lists them\n"); }
+
+Response Page(std::string html) {
+  Response response = Text(200, std::move(html));
+  response.content_type = "text/html; charset=utf-8";
+  response.headers = {{"Content-Security-Policy", std::string(kPagePolicy)}, {"X-Content-Type-Options", "nosniff"}};
+  return response;
+}
 
 void AddFamily(std::string& page, std::string_view name, std::string_view type, std::string_view help) {
   page += fmt::format("# HELP {0} {1}\n# TYPE {0} {2}\n", name, help, type);
@@ -138,7 +146,8 @@ void ModelServer::AddRoutes(http::server::Server& server) {
       "model", &ModelServer::OnModel);
   Add(server, {.path = "/best-models", .runs_on = kWorkers}, "best-models", &ModelServer::OnBestModels);
   Add(server, {.path = "/models", .runs_on = kWorkers}, "models", &ModelServer::OnList);
-  Add(server, {.path = std::string(kModels), .runs_on = kWorkers}, "own-files", &ModelServer::OnOwnFile);
+  Add(server, {.path = "/", .runs_on = kWorkers}, "list-page", &ModelServer::OnListPage);
+  Add(server, {.path = std::string(kModels), .runs_on = kWorkers}, "own-files", &ModelServer::OnModelPath);
   Add(server,
       {.path = std::string(kModels),
        .methods = {"PUT"},
@@ -166,15 +175,20 @@ Response ModelServer::OnList(const Request& /*request*/) {
   return response;
 }
 
-Response ModelServer::OnOwnFile(const Request& request) {
+Response ModelServer::OnListPage(const Request& /*request*/) { return Page(WriteListPage(*answers_.index())); }
+
+/// The card of a model, or a file of our own model.
+Response ModelServer::OnModelPath(const Request& request) {
   const auto index = answers_.index();
   const std::string_view rest = std::string_view(request.path).substr(kModels.size());
   const size_t slash = rest.find('/');
-  const StoredModel* const model = index->FindOwn(rest.substr(0, slash));
+  const StoredModel* const own = index->FindOwn(rest.substr(0, slash));
+  if (own != nullptr && slash == std::string_view::npos) return Page(WriteCardPage(*own));
   const std::string_view file = slash == std::string_view::npos ? "" : rest.substr(slash + 1);
-  if (model != nullptr && file == "model.json") return answers_.ToFile(*model->own);
-  if (model != nullptr && file == "model.json.sig" && model->signature) return answers_.ToFile(*model->signature);
-  return NotFound();
+  if (own != nullptr && file == kOwnFile) return answers_.ToFile(*own->own);
+  if (own != nullptr && file == kSignatureFile && own->signature) return answers_.ToFile(*own->signature);
+  const StoredModel* const other = index->FindById(rest);
+  return other == nullptr ? NotFound() : Page(WriteCardPage(*other));
 }
 
 /// PUT /models/NAME with model.json, and its signature in base64 as the header X-Model-Signature.

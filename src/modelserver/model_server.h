@@ -55,7 +55,8 @@ class ModelServer {
   [[nodiscard]] http::server::Response OnModel(const http::server::Request& request);
   [[nodiscard]] http::server::Response OnBestModels(const http::server::Request& request);
   [[nodiscard]] http::server::Response OnList(const http::server::Request& request);
-  [[nodiscard]] http::server::Response OnOwnFile(const http::server::Request& request);
+  [[nodiscard]] http::server::Response OnListPage(const http::server::Request& request);
+  [[nodiscard]] http::server::Response OnModelPath(const http::server::Request& request);
   [[nodiscard]] http::server::Response OnUpload(const http::server::Request& request);
   [[nodiscard]] http::server::Response OnStoredFile(const http::server::Request& request);
   [[nodiscard]] http::server::Response OnHealth(const http::server::Request& request);

@@ -71,6 +71,17 @@ TEST_F(ModelServerTest, GivesFilesOnlyOfItsIndex) {
   }
 }
 
+TEST_F(ModelServerTest, PagesForPeople) {
+  const Reply list = Get("/");
+  EXPECT_EQ(list.headers.at("content-type"), "text/html; charset=utf-8");
+  EXPECT_THAT(list.headers.at("content-security-policy"), HasSubstr("default-src 'none'"));
+  EXPECT_THAT(list.body, HasSubstr("4 models"));
+  EXPECT_THAT(Get("/models/epyc").body, HasSubstr("<h1>epyc</h1>"));
+  EXPECT_THAT(Get("/models/v0.7/ec2/rapl-sysfs/AbsPower/BPFOnly/SGDRegressorTrainer_1").body,
+              HasSubstr("<h1>SGDRegressorTrainer_1</h1>"));
+  EXPECT_EQ(Get("/models/none").status, 404U);
+}
+
 TEST_F(ModelServerTest, HealthListAndMetrics) {
   EXPECT_EQ(Get("/healthz").status, 200U);
   EXPECT_THAT(Get("/models").body, HasSubstr(R"("name":"epyc")"));

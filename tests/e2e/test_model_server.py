@@ -7,6 +7,7 @@ import io
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import socket
@@ -188,6 +189,19 @@ class OldClients(ModelServerTest):
         with self.server("--selection=upstream") as server:
             body = json.dumps({"metrics": FEATURES, "output_type": "AbsPower"})
             self.assertEqual(server.post(body)[2], self.archives["XgboostFitTrainer_10"])
+
+    def test_pages_for_people(self):
+        with self.server() as server:
+            _, headers, page = server.get("/")
+            self.assertIn("default-src 'none'", headers["Content-Security-Policy"])
+            cards = re.findall('<a href="(/models/[^"]+)">', page.decode())
+            self.assertEqual(len(cards), 4)
+            for card in cards:
+                status, _, page = server.get(card)
+                self.assertEqual(status, 200, card)
+                self.assertNotIn(b"<script", page)
+                for file in re.findall('<a href="(/(?:models|db)/[^"]+)">', page.decode()):
+                    self.assertEqual(server.get(file)[0], 200, file)
 
     def test_names_of_the_environment(self):
         names = {"MODEL_PATH": self.path("store"), "ERROR_KEY": "package_mape", "MODEL_TOPURL": "https://models.example",

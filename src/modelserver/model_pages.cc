@@ -1,0 +1,160 @@
+#include "modelserver/model_pages.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+#include "base/text.h"
+#include "modelserver/model_list.h"
+
+namespace kepler::modelserver {
+namespace {
+
+constexpr std::string_view kHead = R"(<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
+<title>{}</title><style>
+:root{{color-scheme:light dark}}
+body{{font:16px/1.5 system-ui,sans-serif;margin:1rem auto;max-width:70rem;padding:0 1rem}}
+.wide{{overflow-x:auto}} table{{border-collapse:collapse;width:100%}}
+th,td{{text-align:left;padding:.3rem .6rem;border-bottom:1px solid #8885;vertical-align:top}}
+td.n{{text-align:right;font-variant-numeric:tabular-nums}} code{{overflow-wrap:anywhere}}
+</style></head><body>
+)";
+
+std::string Escape(std::string_view text) {
+  std::string out;
+  for (const char c : SanitizeUtf8(text, text.size() * 3)) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+std::string Number(const Stated& stated, std::string_view key) {
+  const auto found = stated.find(key);
+  return found == stated.end() || found->second < 0 ? "" : fmt::format("{:.2f}", found->second);
+}
+
+std::string MachineText(const StoredModel& model) {
+  if (!model.machine()) return "not stated";
+  const model::MachineSpec& machine = *model.machine();
+  return fmt::format("{}, {} CPUs, {} sockets, {} GiB", Escape(machine.processor), machine.cores, machine.chips,
+                     machine.memory_gib);
+}
+
+std::string SourceText(const StoredModel& model) {
+  if (!model.source.empty()) return Escape(model.source);
+  std::string text;
+  for (const model::ComponentModel& of : model.judged_archive->model.components)
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", model::Name(of.component));
+  return text;
+}
+
+std::string Row(const StoredModel& model) {
+  return fmt::format(
+      "<tr><td><a href=\"{}\">{}</a></td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td class=\"n\">{}</td>"
+      "<td class=\"n\">{}</td></tr>\n",
+      CardPath(model), Escape(model.name), MachineText(model), SourceText(model), model::Name(model.output),
+      Escape(model.group), Number(model.stated, "mae"), Number(model.stated, "mape"));
+}
+
+/// Lines of a card: a name and a value that is HTML.
+std::string Line(std::string_view name, std::string_view html) {
+  return fmt::format("<tr><th>{}</th><td>{}</td></tr>\n", name, html);
+}
+
+std::string Errors(const model::PowerModel& model) {
+  std::string rows;
+  for (const model::ComponentModel& of : model.components) {
+    const auto cell = [](const std::optional<model::Accuracy>& accuracy, double model::Accuracy::* value) {
+      return accuracy ? fmt::format("{:.2f}", (*accuracy).*value) : std::string();
+    };
+    rows += fmt::format(
+        "<tr><td>{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>"
+        "<td class=\"n\">{}</td></tr>\n",
+        model::Name(of.component), Escape(of.trainer), cell(of.accuracy, &model::Accuracy::mae_watts),
+        cell(of.accuracy, &model::Accuracy::mape), cell(of.unseen, &model::Accuracy::mae_watts),
+        cell(of.unseen, &model::Accuracy::mape));
+  }
+  return rows;
+}
+
+std::string FileLines(const StoredModel& model) {
+  std::string lines;
+  for (const auto* const file : {&model.own, &model.signature, &model.archive, &model.weights})
+    if (*file) {
+      const std::string path = PathOf(model, **file);
+      lines += fmt::format("<a href=\"{0}\">{0}</a><br><code>sha256 {1}</code><br>", Escape(path), (*file)->sha256);
+    }
+  return lines;
+}
+
+}  // namespace
+
+std::string CardPath(const StoredModel& model) {
+  return "/models/" + PercentEncodePath(model.own ? model.name : model.id);
+}
+
+std::string WriteListPage(const ModelIndex& index) {
+  std::vector<const StoredModel*> models;
+  for (const StoredModel& model : index.models) models.push_back(&model);
+  const auto order = [](const StoredModel* model) {
+    const auto mae = model->stated.find("mae");
+    return std::tuple(model->machine() ? model->machine()->processor : "", model->group, mae == model->stated.end(),
+                      mae == model->stated.end() ? 0 : mae->second, std::string_view(model->id));
+  };
+  std::ranges::sort(models, {}, order);
+  std::string page = fmt::format(kHead, "Power models");
+  page += fmt::format("<h1>Power models</h1>\n<p>{} models. <a href=\"/models\">As JSON</a></p>\n", models.size());
+  page +=
+      "<div class=\"wide\"><table><thead><tr><th>Model</th><th>Machine</th><th>Source</th><th>Output</th>"
+      "<th>Features</th><th>MAE (W)</th><th>MAPE (%)</th></tr></thead><tbody>\n";
+  for (const StoredModel* const model : models) page += Row(*model);
+  page += "</tbody></table></div>\n";
+  if (!index.skipped.empty()) page += "<h2>Files that cannot be read</h2>\n<ul>\n";
+  for (const SkippedFile& file : index.skipped)
+    page += fmt::format("<li><code>{}</code>: {}</li>\n", Escape(file.relative), Escape(file.reason));
+  return page + (index.skipped.empty() ? "" : "</ul>\n") + "</body></html>\n";
+}
+
+std::string WriteCardPage(const StoredModel& model) {
+  const model::PowerModel& power = (model.judged_archive ? model.judged_archive : model.judged_weights)->model;
+  std::string page = fmt::format(kHead, Escape(model.name));
+  page += fmt::format("<p><a href=\"/\">All models</a></p>\n<h1>{}</h1>\n<table><tbody>\n", Escape(model.name));
+  page += Line("Pipeline", Escape(model.pipeline));
+  if (model.own) page += Line("Version", fmt::format("{}", power.version));
+  page += Line("Machine", MachineText(model));
+  page += Line("Source", SourceText(model));
+  page += Line("Output", model::Name(model.output));
+  page += Line("Features", Escape(fmt::format("{}: {}", model.group, fmt::join(model.features, ", "))));
+  page += Line("Signed", model.signature ? "yes" : "no");
+  page += Line("Weights for old clients", model.judged_weights ? "yes" : "no");
+  page += Line("Files", FileLines(model)) + "</tbody></table>\n";
+  page +=
+      "<h2>Stated errors</h2>\n<div class=\"wide\"><table><thead><tr><th>Component</th><th>Trainer</th>"
+      "<th>MAE (W)</th><th>MAPE (%)</th><th>MAE, other machines</th><th>MAPE, other "
+      "machines</th></tr></thead><tbody>\n";
+  return page + Errors(power) + "</tbody></table></div>\n</body></html>\n";
+}
+
+}  // namespace kepler::modelserver
