@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "json/document.h"
 #include "model/weights_json.h"
+#include "modelserver/own_archive.h"
 
 namespace kepler::modelserver {
 namespace {
@@ -22,10 +23,6 @@ constexpr char kJson[] = "application/json";
 constexpr char kZip[] = "application/zip";
 
 Body Share(std::string text) { return std::make_shared<const std::string>(std::move(text)); }
-
-bool IsOf(model::Component component, std::string_view source) {
-  return (component == model::Component::kPlatform) == (MainComponent(source) == model::Component::kPlatform);
-}
 
 /// A header has one line of ASCII.
 std::string HeaderText(std::string_view text) {
@@ -54,7 +51,7 @@ Result<std::string> WeightsFor(const StoredModel& model, std::string_view source
     return CompleteWeights(text, model.name, model.machine(), MaeOf(model));
   }
   model::PowerModel some = model.judged_weights->model;
-  std::erase_if(some.components, [&](const model::ComponentModel& of) { return !IsOf(of.component, source); });
+  std::erase_if(some.components, [&](const model::ComponentModel& of) { return !IsOfSource(of.component, source); });
   KEPLER_TRY(const std::string text, model::WriteWeightsJson(some));
   return CompleteWeights(text, some.name, some.machine, MaeOf(model));
 }
@@ -99,8 +96,11 @@ Result<Body> ModelAnswers::Share(uint64_t generation, const std::string& key, Ma
 }
 
 Result<Body> ModelAnswers::BodyOf(const ModelIndex& index, const StoredModel& model, const ModelRequest& request) {
-  if (!request.weight)
+  if (!request.weight && model.archive)
     return Share(index.generation, model.archive->relative, [&] { return ReadStored(*model.archive); });
+  if (!request.weight)
+    return Share(index.generation, model.id + " archive of " + request.source,
+                 [&] { return WriteOwnArchive(model.judged_archive->model, request.source); });
   return Share(index.generation, model.id + " weights of " + request.source,
                [&] { return WeightsFor(model, request.source); });
 }
@@ -119,8 +119,8 @@ ModelAnswers::Cached ModelAnswers::Compute(const ModelIndex& index, std::string_
   answer.response.headers = {{"X-Model", HeaderText(selected->model->id)},
                              {"X-Model-Choice", HeaderText(selected->reason)}};
   if (!request->weight)
-    answer.response.headers.emplace_back("Content-Disposition",
-                                         HeaderText(fmt::format("attachment; filename={}.zip", selected->model->name)));
+    answer.response.headers.emplace_back(
+        "Content-Disposition", HeaderText(fmt::format("attachment; filename={}.zip", selected->model->archive_name)));
   return answer;
 }
 

@@ -32,8 +32,8 @@ class ModelAnswers {
   void Use(std::shared_ptr<const ModelIndex> index);
   [[nodiscard]] std::shared_ptr<const ModelIndex> index() const;
 
-  /// POST /model with this body: an archive byte for byte, or weights as JSON. 400 with a reason if the request is
-  /// wrong or no model fits, 503 if a file has changed.
+  /// POST /model with this body: a stored archive byte for byte, our own model as an archive, or weights as JSON. 400
+  /// with a reason if the request is wrong or no model fits, 503 if a file has changed.
   [[nodiscard]] http::server::Response ToModelRequest(std::string_view body);
   /// GET /best-models with this query.
   [[nodiscard]] http::server::Response ToBestModels(std::string_view query);

@@ -81,6 +81,19 @@ TEST_F(ModelAnswersTest, AnOwnModelIsServedAsWeightsOfTheSource) {
   EXPECT_THAT(BodyOf(response), HasSubstr(R"("mae":1.5)"));
 }
 
+TEST_F(ModelAnswersTest, AnOwnModelOfTreesIsServedAsAnArchive) {
+  files.Write("own/trees/model.json", testing::OwnTrees("trees", "amd_epyc_9654"));
+  Rescan();
+  const Response response = answers.ToModelRequest(AgentRequest("amd_epyc_9654", false));
+  ASSERT_EQ(response.status, 200U) << BodyOf(response);
+  EXPECT_EQ(HeaderOf(response, "X-Model"), "own/trees");
+  EXPECT_EQ(HeaderOf(response, "Content-Disposition"), "attachment; filename=XgboostFitTrainer_0.zip");
+  const auto summary = ReadArchiveSummary(BodyOf(response));
+  ASSERT_TRUE(summary) << summary.error().message;
+  EXPECT_EQ(summary->model_class, "xgboost");
+  EXPECT_EQ(HeaderOf(answers.ToModelRequest(AgentRequest("amd_epyc_9654", true)), "X-Model"), "own/epyc");
+}
+
 TEST_F(ModelAnswersTest, EqualRequestsShareOneAnswerUntilTheStoreChanges) {
   const std::string request = AgentRequest("intel_xeon_e5_2686v4", false, R"(,"new":1)");
   const auto first = answers.ToModelRequest(request).body;

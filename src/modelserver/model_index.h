@@ -38,6 +38,10 @@ struct StoredModel {
   std::vector<std::string> features;  // as the file spells them
   Stated stated;
   std::optional<uint32_t> type;  // node type in its pipeline
+  // Names that old clients get: they select the reader, and trainer_name is compared with them. Empty if the model
+  // cannot be given in this form.
+  std::string archive_name;  // "XgboostFitTrainer_0"
+  std::string weights_name;  // "SGDRegressorTrainer_0"
   // What a choice judges; null if the file is missing. The predictors of `judged_archive` are placeholders.
   std::shared_ptr<const model::KnownModel> judged_archive;
   std::shared_ptr<const model::KnownModel> judged_weights;

@@ -18,6 +18,7 @@
 #include "model/sha256.h"
 #include "model/weights_format.h"
 #include "model/weights_json.h"
+#include "modelserver/own_archive.h"
 
 namespace kepler::modelserver {
 namespace {
@@ -55,6 +56,20 @@ bool IsServedTrainer(std::string_view name) {
   const std::string_view trainer = model::TrainerOf(name);
   return trainer == model::kLinearTrainer ||
          std::ranges::find(model::kCurves, trainer, &model::CurveKind::trainer) != std::end(model::kCurves);
+}
+
+/// The trainer whose formula the weights of this predictor are.
+std::string_view TrainerOfWeights(const model::Predictor& predictor) {
+  const auto* const curve = std::get_if<model::Curve>(&predictor.formula);
+  if (curve == nullptr) return model::kLinearTrainer;
+  return std::ranges::find(model::kCurves, curve->shape, &model::CurveKind::shape)->trainer;
+}
+
+/// Returns true if an archive for each kind of energy source that the model has can be made.
+bool CanBeArchive(const model::PowerModel& model) {
+  return std::ranges::all_of(model.components, [&](const model::ComponentModel& of) {
+    return WriteOwnArchive(model, of.component == model::Component::kPlatform ? "acpi" : "rapl-sysfs").has_value();
+  });
 }
 
 /// Makes an index. Models of the previous index whose files have not changed are copied.
@@ -165,7 +180,11 @@ class Builder {
     model.stated = StatedErrors(known->model);
     model.own = std::move(file.first);
     model.judged_archive = known;
-    if (model::WriteWeightsJson(known->model)) model.judged_weights = known;
+    if (model::WriteWeightsJson(known->model)) {
+      model.judged_weights = known;
+      model.weights_name = fmt::format("{}_0", TrainerOfWeights(known->model.components.front().predictor));
+    }
+    if (CanBeArchive(known->model)) model.archive_name = kOwnArchiveName;
     if (const std::string signature = relative + ".sig"; Exists(signature)) {
       KEPLER_TRY(auto loaded, Load(signature));
       model.signature = std::move(loaded.first);
@@ -203,6 +222,7 @@ class Builder {
     known->source = relative;
     model.features = std::move(summary.features);
     model.stated = std::move(summary.stated);
+    model.archive_name = path.name;
     model.archive = std::move(file.first);
     model.judged_archive = std::move(known);
     return {};
@@ -223,6 +243,7 @@ class Builder {
     if (!known->model.machine) known->model.machine = MachineOf(path.pipeline_dir, model.type);
     known->source = relative;
     if (model.features.empty()) model.features = known->model.features;
+    model.weights_name = path.name;
     model.weights = std::move(file.first);
     model.judged_weights = std::move(known);
     return {};

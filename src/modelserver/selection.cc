@@ -18,9 +18,9 @@ namespace {
 
 using Candidates = std::vector<const StoredModel*>;
 
-/// Our own models have no archive of upstream's kind, so only their weights are served to old clients.
-bool HasAnswer(const StoredModel& model, bool weight) {
-  return weight ? model.judged_weights != nullptr : model.archive.has_value();
+/// The name under which the model is given; empty if it cannot be given in this form.
+const std::string& ServedName(const StoredModel& model, bool weight) {
+  return weight ? model.weights_name : model.archive_name;
 }
 
 const std::shared_ptr<const model::KnownModel>& Judged(const StoredModel& model, bool weight) {
@@ -66,12 +66,12 @@ class Narrowing {
          [&](const StoredModel& model) { return model.output == request_.output && Serves(model, request_.source); });
     if (index.FindPipeline(request_.pipeline_name) != nullptr)
       Keep("its pipeline has none", [&](const StoredModel& m) { return m.pipeline == request_.pipeline_name; });
-    Keep(weight ? "no model has weights" : "no model has an archive; ask with \"weight\": true",
-         [&](const StoredModel& model) { return HasAnswer(model, weight); });
+    Keep(weight ? "no model can be given as weights" : "no model can be given as an archive; ask with \"weight\": true",
+         [&](const StoredModel& model) { return !ServedName(model, weight).empty(); });
     Keep("every model needs a feature that is not in metrics",
          [&](const StoredModel& model) { return HasFeatures(model, request_); });
     Keep("no model is of this trainer",
-         [&](const StoredModel& model) { return model.name.contains(request_.trainer_name); });
+         [&](const StoredModel& model) { return ServedName(model, weight).contains(request_.trainer_name); });
     Keep("no model passes the filter", [&](const StoredModel& m) { return Passes(request_.filter, m.stated); });
     if (weight && avoid_curves)
       Keep("the curves are of a feature that is not the first of metrics",

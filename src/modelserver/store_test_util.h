@@ -56,6 +56,18 @@ inline std::string OwnModel(std::string_view name, double bias, std::string_view
                      name, bias, processor);
 }
 
+/// 20 W up to 10 ms of CPU time, and 50 W above.
+inline std::string OwnTrees(std::string_view name, std::string_view processor) {
+  return fmt::format(
+      R"({{"kepler_model":1,"name":"{}","version":1,"output":"AbsPower","features":["bpf_cpu_time_ms","bpf_page_cache_hit"],)"
+      R"("domain":[[0,1e6],[0,1]],"components":[{{"component":"package","trainer":"xgboost","label":[20,50],)"
+      R"("accuracy":{{"rows":9,"mae_watts":1.5,"mape":2.5,"r2":0.5}},)"
+      R"("predictor":{{"formula":"trees","base":0.5,"roots":[0],"value":[10,19.5,49.5],"left":[1,0,0],"right":[2,0,0],)"
+      R"("feature":[0,0,0],"missing_left":[1,0,0]}}}}],)"
+      R"("machine":{{"processor":"{}","cores":64,"chips":2,"memory_gib":128,"frequency_mhz":2500}}}})",
+      name, processor);
+}
+
 /// "ec2/rapl-sysfs/AbsPower/BPFOnly": where the archives of a pipeline are.
 inline constexpr std::string_view kGroupDir = "v0.7/ec2/rapl-sysfs/AbsPower/BPFOnly/";
 
