@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "modelserver/agent_query.h"
 #include "modelserver/model_request.h"
 
 using namespace kepler::modelserver;
@@ -33,6 +34,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto best = ReadBestModelsRequest(text);
   if (!best && best.error().message.empty()) std::abort();
   if (best) JudgeFilter(best->filter);
+  const auto query = ReadAgentQuery(text);
+  if (!query && query.error().message.empty()) std::abort();
   const auto weights = CompleteWeights(text, "SGDRegressorTrainer_0", kepler::model::MachineSpec{}, 1.5);
   if (weights && CompleteWeights(*weights, "other", std::nullopt, std::nullopt) != *weights) std::abort();
   return 0;

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "base/thread.h"
 #include "json/document.h"
+#include "modelserver/agent_query.h"
 #include "modelserver/model_list.h"
 #include "modelserver/model_pages.h"
 #include "modelserver/publisher.h"
@@ -22,6 +23,8 @@ using http::server::Response;
 using http::server::RunsOn;
 
 constexpr std::string_view kModels = "/models/";
+constexpr char kBest[] = "/best/model.json";
+constexpr char kBestSignature[] = "/best/model.json.sig";
 constexpr std::string_view kFiles = "/db/";
 /// Bodies of all requests at once.
 constexpr size_t kMaxBodies = size_t{8} << 20;
@@ -145,6 +148,8 @@ void ModelServer::AddRoutes(http::server::Server& server) {
        .runs_on = kWorkers},
       "model", &ModelServer::OnModel);
   Add(server, {.path = "/best-models", .runs_on = kWorkers}, "best-models", &ModelServer::OnBestModels);
+  for (const char* const path : {kBest, kBestSignature})
+    Add(server, {.path = path, .runs_on = kWorkers}, "best", &ModelServer::OnBestForAgent);
   Add(server, {.path = "/models", .runs_on = kWorkers}, "models", &ModelServer::OnList);
   Add(server, {.path = "/", .runs_on = kWorkers}, "list-page", &ModelServer::OnListPage);
   Add(server, {.path = std::string(kModels), .runs_on = kWorkers}, "own-files", &ModelServer::OnModelPath);
@@ -168,6 +173,16 @@ Response ModelServer::OnModel(const Request& request) {
 }
 
 Response ModelServer::OnBestModels(const Request& request) { return answers_.ToBestModels(request.query); }
+
+Response ModelServer::OnBestForAgent(const Request& request) {
+  const auto query = ReadAgentQuery(request.query);
+  if (!query) return ToError(query.error());
+  const auto index = answers_.index();
+  const auto selected = SelectForAgent(*index, *query);
+  if (!selected) return Text(404, EscapeControls(selected.error().message) + "\n");
+  const std::optional<StoredFile>& file = request.path == kBest ? selected->model->own : selected->model->signature;
+  return file ? answers_.ToFile(*file) : Text(404, "the model has no signature\n");
+}
 
 Response ModelServer::OnList(const Request& /*request*/) {
   Response response = Text(200, WriteModelList(*answers_.index()));

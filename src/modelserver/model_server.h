@@ -55,6 +55,7 @@ class ModelServer {
   [[nodiscard]] http::server::Response OnModel(const http::server::Request& request);
   [[nodiscard]] http::server::Response OnBestModels(const http::server::Request& request);
   [[nodiscard]] http::server::Response OnList(const http::server::Request& request);
+  [[nodiscard]] http::server::Response OnBestForAgent(const http::server::Request& request);
   [[nodiscard]] http::server::Response OnListPage(const http::server::Request& request);
   [[nodiscard]] http::server::Response OnModelPath(const http::server::Request& request);
   [[nodiscard]] http::server::Response OnUpload(const http::server::Request& request);

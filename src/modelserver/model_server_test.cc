@@ -71,6 +71,17 @@ TEST_F(ModelServerTest, GivesFilesOnlyOfItsIndex) {
   }
 }
 
+TEST_F(ModelServerTest, GivesAnAgentTheModelOfItsMachine) {
+  const std::string query = "?machine=processor%3Damd_epyc_9654%2Ccores%3D64";
+  EXPECT_EQ(Get("/best/model.json" + query).body, testing::OwnModel("trained", 40, "amd_epyc_9654"));
+  EXPECT_EQ(Get("/best/model.json.sig" + query).body, "signature");
+  EXPECT_EQ(Get("/best/model.json").status, 400U);
+  EXPECT_EQ(Get("/best/model.json?machine=processor%3Dother").status, 404U);
+  files.Remove("own/epyc/model.json.sig");
+  models.Rescan(BootTime{});
+  EXPECT_EQ(Get("/best/model.json.sig" + query).status, 404U);
+}
+
 TEST_F(ModelServerTest, PagesForPeople) {
   const Reply list = Get("/");
   EXPECT_EQ(list.headers.at("content-type"), "text/html; charset=utf-8");
