@@ -1,5 +1,8 @@
 #include "model_store/place.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <utility>
@@ -7,6 +10,7 @@
 #include "base/parse.h"
 #include "base/text.h"
 #include "model/file_name.h"
+#include "model/machine_json.h"
 
 namespace kepler::model_store {
 namespace {
@@ -54,6 +58,16 @@ Status TakeOptions(std::string_view& text, Place& place) {
   return {};
 }
 
+std::string PercentEncode(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    const bool is_plain = is_letter || IsDigit(c) || c == '-' || c == '_' || c == '.';
+    out += is_plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return out;
+}
+
 std::string_view WithoutQuery(std::string_view target) { return target.substr(0, target.find('?')); }
 
 std::string_view LastPart(std::string_view path) { return path.substr(path.rfind('/') + 1); }
@@ -94,6 +108,16 @@ Result<Place> ParsePlace(std::string_view text) {
   if (!text.starts_with('/')) return Refuse("is a relative path; write an absolute path");
   place.shown = place.path = text;
   place.name = model::NameOfFile(text);
+  return place;
+}
+
+Result<Place> PlaceOfServer(std::string_view server, const model::MachineSpec& machine,
+                            std::span<const std::string_view> features) {
+  while (server.ends_with('/')) server.remove_suffix(1);
+  KEPLER_TRY(Place place,
+             ParsePlace(fmt::format("{}/best/model.json?machine={}&features={}", server,
+                                    PercentEncode(model::WriteMachineJson(machine)), fmt::join(features, ","))));
+  place.is_named = false;
   return place;
 }
 

@@ -2,11 +2,13 @@
 // Where a model comes from, as somebody wrote it down: a file, a directory, or a URL, and perhaps what to hold it to.
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
 #include "http/client/url.h"
+#include "model/machine.h"
 #include "model/power_model.h"
 
 namespace kepler::model_store {
@@ -20,6 +22,8 @@ struct Place {
   std::optional<http::client::Url> url{};     // nothing of a path
   std::string sha256{};                       // that the content must have, lower case; "" any
   std::optional<model::OutputType> output{};  // that a model there has, or is taken to have where it does not say it
+  // Whether somebody named this model: it is then used for any machine, else only for one like its own.
+  bool is_named = true;
   std::string name{};                     // of a model whose file does not say it; weight files mean a formula by it
   [[nodiscard]] std::string Key() const;  // the same for the same place: the URL with its query, or the path
   /// Of a URL: path and query of its signature, "/a.json.sig?b" for "/a.json?b".
@@ -32,6 +36,11 @@ struct Place {
 /// "sha256=" and 64 hexadecimal digits, "power=AbsPower" or "power=DynPower", or both with "&" between them. kInvalid
 /// for anything else, such as a relative path; the error does not repeat the text, which may hold a secret.
 [[nodiscard]] Result<Place> ParsePlace(std::string_view text);
+
+/// The model that a server of `kepler-model serve` chooses for this machine with these features. `server` is
+/// "http://host:8100". kInvalid as ParsePlace(). The machine is in the query, which is never shown.
+[[nodiscard]] Result<Place> PlaceOfServer(std::string_view server, const model::MachineSpec& machine,
+                                          std::span<const std::string_view> features);
 
 /// What the watts of the models of a path stand for, as Kepler's model database says it: by a directory of the name
 /// AbsPower or DynPower, the last one of several; AbsPower without any.

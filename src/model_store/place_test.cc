@@ -28,6 +28,20 @@ TEST(ParsePlace, FilesAndDirectories) {
   EXPECT_EQ(ParsePlace("/models/a.json#sha256=" + kDigits)->path, "/models/a.json");
 }
 
+TEST(PlaceOfServer, StatesTheMachineInItsQuery) {
+  constexpr std::string_view kFeatures[] = {"bpf_cpu_time_ms", "cpu_cycles"};
+  const auto place = PlaceOfServer("http://models:8100/", {.processor = "amd_epyc_9654", .cores = 4}, kFeatures);
+  ASSERT_TRUE(place) << place.error().message;
+  EXPECT_EQ(place->shown, "http://models:8100/best/model.json");
+  EXPECT_EQ(place->url->target,
+            "/best/model.json?machine=%7B%22processor%22%3A%22amd_epyc_9654%22%2C%22cores%22%3A4%7D"
+            "&features=bpf_cpu_time_ms,cpu_cycles");
+  EXPECT_FALSE(place->is_named);
+  EXPECT_TRUE(ParsePlace("http://models:8100/a.json")->is_named);
+  EXPECT_EQ(place->SignatureTarget().substr(0, 29), "/best/model.json.sig?machine=");
+  EXPECT_FALSE(PlaceOfServer("models:8100", {}, {}));
+}
+
 TEST(ParsePlace, Urls) {
   const auto place = ParsePlace("https://h:8443/v0.7/b.json?token=s3cret#sha256=" + kDigits);
   ASSERT_TRUE(place) << place.error().message;

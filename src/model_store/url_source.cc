@@ -47,7 +47,7 @@ Result<bool> UrlSource::Take(const Answer& answer) {
                        .name = place_.name,
                        .source = place_.shown,
                        .sha256 = place_.sha256,
-                       .chosen = true,
+                       .chosen = place_.is_named,
                        .output = place_.output,
                        .output_otherwise = OutputOf(place_.shown),
                        .is_signed = keys_ != nullptr});

@@ -262,6 +262,22 @@ class Store(ModelServerTest):
             server.process.send_signal(signal.SIGTERM)
             self.assertEqual(server.process.wait(30), 0, server.log())
 
+    def test_the_agent_gets_the_model_of_its_machine(self):
+        machine = json.loads(subprocess.run([PROGRAM, "machine"], check=True, capture_output=True, text=True).stdout)
+        require("processor" in machine, "this machine's processor has no name")
+        mine = {**json.loads(own("mine", 77)), "machine": machine}
+        others = {**json.loads(own("others", 99)), "machine": {**machine, "processor": "another_processor", "cores": 1}}
+        self.write("store/own/mine/model.json", json.dumps(mine).encode())
+        self.write("store/own/others/model.json", json.dumps(others).encode())
+        os.makedirs(self.path("sys/class"))
+        with self.server() as server:
+            with Agent("--host.sysfs", self.path("sys"), "--monitor.interval=300ms", f"--model.server={server.url('')}",
+                       f"--model.cache-dir={self.path('kept')}", config="model: {guestIdle: true}\n") as agent:
+                agent.wait_log("loaded power models.*mine .version 1")
+                page = agent.scrape_after()
+                names = {labels["name"] for labels, _ in page.series("kepler_model_info") if labels["zone"] == "package"}
+            self.assertEqual(names, {"mine"})
+
     def test_the_agent_takes_its_model_with_its_signature(self):
         require(shutil.which("openssl"), "openssl signs")
         sign = lambda *arguments: subprocess.run(["openssl", *arguments], check=True, capture_output=True)  # noqa: E731

@@ -57,7 +57,7 @@ Result<std::string> Agent::Check(const Config& config) {
   }
   KEPLER_CHECK_OK(http::server::CheckAddresses(config.listen_addresses));
   const Shared shared = MakeShared(config.host, clock);
-  KEPLER_TRY(const auto models, MakeModelStore(config, std::make_shared<SystemClock>(), shared.models));
+  KEPLER_TRY(const auto models, MakeModelStore(config, std::make_shared<SystemClock>(), shared.models, shared.machine));
   KEPLER_TRY(const auto meters, MakeMeters(config, clock, shared));
   if (config.activity_source == ActivityChoice::kBpf) {  // others take what there is
     KEPLER_TRY(const auto activity, MakeActivity(config, clock, shared.proc_stat));
@@ -74,7 +74,7 @@ Status Agent::Build() {
   KEPLER_TRY(server_, http::server::Server::Create(std::move(options)));
   const Host& host = config_.host;
   const Shared shared = MakeShared(host, clock_);
-  KEPLER_TRY(model_store_, MakeModelStore(config_, std::make_shared<SystemClock>(), shared.models));
+  KEPLER_TRY(model_store_, MakeModelStore(config_, std::make_shared<SystemClock>(), shared.models, shared.machine));
   // Before the meters, so that the first choice has them; it looks at nothing that is built later.
   constexpr std::chrono::seconds kPatience{1};
   if (model_store_) KEPLER_CHECK_OK(model_store_->Start(kPatience));

@@ -57,6 +57,7 @@ struct Config {
                                                PlatformKind::kDcmi,       PlatformKind::kAcpi,
                                                PlatformKind::kPsu,        PlatformKind::kBattery};
   std::vector<std::string> model_sources;
+  std::string model_server;
   Duration model_refresh = std::chrono::hours(1);
   std::string model_cache_dir = "/var/cache/kepler/models";
   std::string model_public_key;

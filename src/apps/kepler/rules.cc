@@ -163,6 +163,12 @@ void CheckModels(Draft& draft, const Config& config) {
                                               keys.size(), model_store::kMaxPlaces));
 }
 
+void CheckServerOfModels(Draft& draft, const Config& config) {
+  if (config.model_server.empty()) return;
+  if (const Status endpoint = settings::CheckEndpoint(config.model_server); !endpoint)
+    draft.Reject("model.server", endpoint.error().message);
+}
+
 void CheckKeyOfModels(Draft& draft, const Config& config) {
   if (config.model_public_key.empty()) return;
   if (const auto keys = model_store::PublicKeys::Read(config.model_public_key); !keys)
@@ -216,6 +222,7 @@ void CheckRules(Draft& draft, const Config& config, Moment moment) {
   CheckNamedFile(draft, "web.configFile", config.web_config_file);
   settings::CheckListenAddresses(draft, "web.listenAddresses", config.listen_addresses);
   CheckModels(draft, config);
+  CheckServerOfModels(draft, config);
   CheckKeyOfModels(draft, config);
   CheckKube(draft, config, moment);
   CheckSplit(draft, config);

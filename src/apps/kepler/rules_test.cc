@@ -110,6 +110,13 @@ TEST_F(Validation, PlacesOfModels_AreNotTooMany) {
   EXPECT_THAT(Errors(), ElementsAre(HasSubstr("model.sources: has 17 places; the maximum is 16")));
 }
 
+TEST_F(Validation, ServerOfModels_IsAnEndpoint) {
+  config_.model_server = "http://models:8100";
+  EXPECT_THAT(Errors(), IsEmpty());
+  config_.model_server = "models:8100";
+  EXPECT_THAT(Errors(), ElementsAre(HasSubstr("model.server: ")));
+}
+
 TEST_F(Validation, KeyOfModels_MustBeOne) {
   tree_.Write("no.pem", "no");
   draft_.LoadYaml("model:\n  publicKey: " + tree_.Path("no.pem") + "\n");

@@ -94,7 +94,12 @@ constexpr Key kKeys[] = {
         "#power=AbsPower (the model predicts the power of the whole machine) or #power=DynPower (it predicts only "
         "the power that load adds). Empty: /usr/share/kepler/models",
         kAt<&Config::model_sources>),
-    Key("model.refresh", "model.refresh", "Interval at which models are fetched again from URLs in model.sources",
+    Key("model.server", "model.server",
+        "URL of a server of kepler-model serve: the agent fetches the model that the server chooses for this machine. "
+        "Empty: none",
+        kAt<&Config::model_server>),
+    Key("model.refresh", "model.refresh",
+        "Interval at which models are fetched again from model.server and from URLs in model.sources",
         kAt<&Config::model_refresh>, {.min = kMinute, .max = kDay}),
     Key("model.cacheDir", "model.cache-dir",
         "Directory for copies of fetched models, used at startup if a URL is unreachable. Empty: no copies",

@@ -17,6 +17,7 @@
 #include "cgroup/memory_limit.h"
 #include "energy/hwmon/hwmon_source.h"
 #include "energy/modeled/model_source.h"
+#include "energy/modeled/node_rates.h"
 #include "energy/rapl/powercap_source.h"
 #include "energy/simulated/simulated_source.h"
 #include "os/read_time_accounting.h"
@@ -120,6 +121,18 @@ std::vector<model_store::Place> FindPlaces(const Config& config) {
   return std::move(found.places);
 }
 
+/// Features that estimates on this machine will probably have. A model that needs another one is not used, whatever the
+/// server chooses.
+std::vector<std::string_view> LikelyFeatures(const Config& config) {
+  using namespace energy::modeled;
+  std::vector<std::string_view> features;
+  for (size_t rate = 0; rate < kRates; ++rate) {
+    const bool is_counter = rate == kCycles || rate == kInstructions || rate == kCacheMisses;
+    if (!is_counter || config.counters != Counters::kOff) features.push_back(kRateNames[rate]);
+  }
+  return features;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<energy::MeterSet>> MakeMeters(const Config& config, const Clock& clock, const Shared& shared) {
@@ -175,12 +188,18 @@ Result<std::unique_ptr<activity::ActivitySource>> MakeActivity(const Config& con
 
 Result<std::unique_ptr<model_store::ModelStore>> MakeModelStore(const Config& config,
                                                                 std::shared_ptr<const Clock> clock,
-                                                                std::shared_ptr<model::ModelBoard> board) {
+                                                                std::shared_ptr<model::ModelBoard> board,
+                                                                const model::MachineSpec& machine) {
   if (config.require_meter && config.split.weights != pipeline::CpuWeights::kModel) {
-    if (!config.model_sources.empty()) log::Info("model.sources is ignored because meter.require forbids estimates");
+    if (!config.model_sources.empty() || !config.model_server.empty())
+      log::Info("model.sources is ignored because meter.require forbids estimates");
     return nullptr;
   }
   auto places = FindPlaces(config);
+  if (!config.model_server.empty()) {
+    KEPLER_TRY(auto server, model_store::PlaceOfServer(config.model_server, machine, LikelyFeatures(config)));
+    places.push_back(std::move(server));
+  }
   if (places.empty()) return nullptr;
   model_store::PlacesOptions options{.places = std::move(places),
                                      .times = {.refresh = config.model_refresh},

@@ -37,12 +37,13 @@ struct Shared {
 /// BPF where it works, unless the configuration says otherwise; an error if it must be BPF and cannot.
 [[nodiscard]] Result<std::unique_ptr<activity::ActivitySource>> MakeActivity(const Config& config, const Clock& clock,
                                                                              const SharedProcStat& proc_stat);
-/// What finds the power models that model.sources, else MODEL_CONFIG (model_config.h), else the system's directory
-/// name. Null where that is nothing, and where meter.require forbids every estimate and no model splits energy; an
-/// error without the key that models must be signed by.
+/// What finds the power models that model.server chooses for this `machine`, and that model.sources, else MODEL_CONFIG
+/// (model_config.h), else the system's directory name. Null where that is nothing, and where meter.require forbids
+/// every estimate and no model splits energy; an error without the key that models must be signed by.
 [[nodiscard]] Result<std::unique_ptr<model_store::ModelStore>> MakeModelStore(const Config& config,
                                                                               std::shared_ptr<const Clock> clock,
-                                                                              std::shared_ptr<model::ModelBoard> board);
+                                                                              std::shared_ptr<model::ModelBoard> board,
+                                                                              const model::MachineSpec& machine);
 /// Null where pods are not to be named.
 [[nodiscard]] std::unique_ptr<workload::kubernetes::Informer> MakeInformer(const Config& config, const Clock& clock);
 [[nodiscard]] attribution::RetentionPolicy MakeRetention(const Config& config);

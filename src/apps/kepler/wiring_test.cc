@@ -65,7 +65,7 @@ class ModelsAtTheStart : public ::testing::Test {
   ~ModelsAtTheStart() override { unsetenv("MODEL_CONFIG"); }
   [[nodiscard]] std::string Names() const {
     const auto board = std::make_shared<model::ModelBoard>();
-    const auto store = MakeModelStore(config_, std::make_shared<testing::FakeClock>(), board);
+    const auto store = MakeModelStore(config_, std::make_shared<testing::FakeClock>(), board, {});
     if (!store) return store.error().message;
     if (*store && !(*store)->Start(std::chrono::minutes(10))) return "not started";
     std::string names;
