@@ -83,7 +83,7 @@ Result<Body> ModelAnswers::Share(uint64_t generation, const std::string& key, Ma
       return found->second;
   }
   KEPLER_TRY(std::string text, make());
-  const Body body = modelserver::Share(std::move(text));
+  Body body = modelserver::Share(std::move(text));
   const std::scoped_lock lock(mutex_);
   if (index_->generation != generation || body->size() > max_bytes_) return body;
   if (body_bytes_ + body->size() > max_bytes_) {

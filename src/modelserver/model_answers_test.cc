@@ -16,7 +16,6 @@ namespace kepler::modelserver {
 namespace {
 
 using http::server::Response;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 std::string HeaderOf(const Response& response, std::string_view name) {

@@ -65,7 +65,7 @@ std::string WriteModelList(const ModelIndex& index) {
   for (const SkippedFile& file : index.skipped)
     skipped += fmt::format("{}{{\"file\":{},\"reason\":{}}}", skipped.empty() ? "\n" : ",\n",
                            json::Quote(file.relative), json::Quote(file.reason));
-  return fmt::format("{{\"models\":[{}],\n\"skipped\":[{}]}}\n", models, skipped);
+  return fmt::format(R"({{"models":[{}],"skipped":[{}]}})", models, skipped) + "\n";
 }
 
 }  // namespace kepler::modelserver

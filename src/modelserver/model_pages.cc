@@ -117,6 +117,7 @@ std::string CardPath(const StoredModel& model) {
 
 std::string WriteListPage(const ModelIndex& index) {
   std::vector<const StoredModel*> models;
+  models.reserve(index.models.size());
   for (const StoredModel& model : index.models) models.push_back(&model);
   const auto order = [](const StoredModel* model) {
     const auto mae = model->stated.find("mae");

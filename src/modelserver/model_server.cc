@@ -126,7 +126,8 @@ void ModelServer::Run(const std::stop_token& stop, std::chrono::milliseconds int
   }
 }
 
-void ModelServer::Add(http::server::Server& server, http::server::Route route, std::string name, Handler handler) {
+void ModelServer::Add(http::server::Server& server, const http::server::Route& route, std::string name,
+                      Handler handler) {
   server.Handle(route,
                 [this, name = std::move(name), handler](const Request& request, const http::server::Responder& answer) {
                   Response response = (this->*handler)(request);

@@ -51,7 +51,7 @@ class ModelServer {
  private:
   using Handler = http::server::Response (ModelServer::*)(const http::server::Request&);
 
-  void Add(http::server::Server& server, http::server::Route route, std::string name, Handler handler);
+  void Add(http::server::Server& server, const http::server::Route& route, std::string name, Handler handler);
   [[nodiscard]] http::server::Response OnModel(const http::server::Request& request);
   [[nodiscard]] http::server::Response OnBestModels(const http::server::Request& request);
   [[nodiscard]] http::server::Response OnList(const http::server::Request& request);

@@ -84,7 +84,8 @@ class Builder {
   ModelIndex Build() {
     for (const auto& [relative, stamp] : stamps_)
       if (fs::path(relative).filename() == kTypesFile) AddTypes(relative);
-    for (const auto& [relative, stamp] : stamps_) {
+    for (const auto& entry : stamps_) {
+      const std::string& relative = entry.first;
       const fs::path path(relative);
       if (path.filename() == kOwnFile)
         Add(path.parent_path().string(), [&] { return ReadOwn(relative); });
