@@ -12,7 +12,6 @@ namespace kepler::modelserver {
 namespace {
 
 using kepler::testing::FakeTree;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
