@@ -6,6 +6,8 @@
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
 
+#include "base/text.h"
+
 namespace kepler::http::client {
 namespace {
 
@@ -52,7 +54,7 @@ std::string Explain(const error_code& error) {
 class AnswerReader::Parser final : public beast::http::basic_parser<false> {
  public:
   Parser(const Peer& peer, const ClientRequest& request, const OnPiece& take)
-      : peer_(peer), request_(request), take_(take) {
+      : peer_(peer), request_(request), take_(take), wanted_(ToLowerAscii(request.wanted_header)) {
     eager(true);
     header_limit(kMaxHead);
     body_limit(boost::none);
@@ -73,9 +75,10 @@ class AnswerReader::Parser final : public beast::http::basic_parser<false> {
 
   void on_request_impl(beast::http::verb, Text, Text, int, error_code&) override {}
   void on_response_impl(int code, Text, int, error_code&) override { answer.status = static_cast<unsigned>(code); }
-  void on_field_impl(field name, Text, Text value, error_code&) override {
+  void on_field_impl(field name, Text text, Text value, error_code&) override {
     if (name == field::retry_after) KeepFirst(answer.retry_after, value);
     if (name == field::location) KeepFirst(answer.location, value);
+    if (!wanted_.empty() && ToLowerAscii(ViewOf(text)) == wanted_) KeepFirst(answer.wanted, value);
   }
   void on_header_impl(error_code& error) override {
     has_head = !IsInterim(answer.status);
@@ -108,6 +111,7 @@ class AnswerReader::Parser final : public beast::http::basic_parser<false> {
   const Peer& peer_;
   const ClientRequest& request_;
   const OnPiece& take_;
+  const std::string wanted_;  // name of a header in lower case
   uint64_t received_ = 0;
 };
 

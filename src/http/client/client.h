@@ -47,6 +47,7 @@ struct ClientRequest {
   std::string bearer_token{};  // visible ASCII (RFC 6750, 2.1); "": none
   std::string user{};          // of basic authentication (RFC 7617), without a colon; "": none. Not with a token
   std::string password{};
+  bool allow_plain_login = false;  // the token or password may be sent without TLS
   std::string accept = "application/json";
   std::string content_type{};  // of the body; "": not sent
   std::vector<std::pair<std::string, std::string>> headers{};
@@ -54,6 +55,7 @@ struct ClientRequest {
   bool may_repeat = false;  // the server accepts this POST or PATCH twice
   Deadlines deadlines{};
   uint64_t max_bytes = UINT64_MAX;  // of the body of the answer
+  std::string wanted_header{};      // name of a header of the answer to keep, in any case; "": none
 };
 
 /// Whether the request may be sent twice: its method is idempotent (RFC 9110, 9.2.2) or may_repeat is set, and its body
@@ -71,6 +73,7 @@ struct Answer {
   std::string body;           // of an answer other than 2xx: the first kMaxRefusal bytes
   std::string retry_after{};  // as the server wrote it (RFC 9110, 10.2.3); at most kMaxRefusal bytes
   std::string location{};     // where a redirection leads to, as the server wrote it; at most kMaxRefusal bytes
+  std::string wanted{};       // value of ClientRequest::wanted_header; at most kMaxRefusal bytes
 
   /// 2xx: the body went to OnPiece.
   [[nodiscard]] bool ok() const { return status / 100 == 2; }

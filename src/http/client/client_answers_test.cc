@@ -14,6 +14,18 @@ using kepler::testing::ScriptedPeer;
 using kepler::testing::WaitUntilRead;
 using ::testing::HasSubstr;
 
+TEST(Client, WantedHeader_IsKept) {
+  const ScriptedPeer server(
+      Says("HTTP/1.1 201 Created\r\nX-AUTH-Token: t0k\r\nX-Other: a\r\nLocation: /s/1\r\n"
+           "Content-Length: 0\r\n\r\n"));
+  const auto with = Get(PlainPeer(server), {.target = "/", .wanted_header = "X-Auth-Token"});
+  ASSERT_TRUE(with.answer) << with.answer.error().message;
+  EXPECT_EQ(with.answer->wanted, "t0k");
+  EXPECT_EQ(with.answer->location, "/s/1");
+  EXPECT_EQ(Get(PlainPeer(server), {.target = "/", .wanted_header = "X-Auth"}).answer->wanted, "");
+  EXPECT_EQ(Get(PlainPeer(server), {.target = "/"}).answer->wanted, "");
+}
+
 TEST(Client, InterimAnswers_AreSkipped) {
   for (const std::string interim :
        {"HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\n",

@@ -34,6 +34,19 @@ TEST(Client, TokenIsNotSentInTheClear) {
   EXPECT_EQ(server.calls(), 0u);
 }
 
+TEST(Client, PasswordIsSentInTheClearIfAllowed) {
+  std::string seen;
+  {
+    const ScriptedPeer server([&](const std::string& head, const ScriptedPeer::Send& send, const std::stop_token&) {
+      seen = head;
+      send(std::string(kOk) + "Content-Length: 0\r\n\r\n");
+    });
+    const ClientRequest request{.target = "/", .user = "me", .password = "s3cret", .allow_plain_login = true};
+    ASSERT_TRUE(Get(PlainPeer(server), request).answer);
+  }
+  EXPECT_THAT(seen, HasSubstr("Authorization: Basic bWU6czNjcmV0\r\n"));
+}
+
 class ClientTls : public ::testing::Test {
  protected:
   Peer PeerAt(const ScriptedPeer& server) const {

@@ -92,7 +92,7 @@ Status CheckLogin(const Peer& peer, const ClientRequest& request) {
                 fmt::format("both a token and a password are set for {}; set one of them", peer.Url()));
   if (request.user.contains(':'))  // the server takes what follows for the password
     return Fail(ErrorKind::kInvalid, fmt::format("the user name for {} contains a colon", peer.Url()));
-  if (!peer.tls && (has_token || has_user))
+  if (!peer.tls && !request.allow_plain_login && (has_token || has_user))
     return Fail(ErrorKind::kInvalid, fmt::format("{} would receive the {} in plain text; use https", peer.Url(),
                                                  has_token ? "token" : "password"));
   return {};
