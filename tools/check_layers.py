@@ -37,6 +37,7 @@ SEES = {
     "energy/rapl": SOURCES,
     "energy/hwmon": SOURCES,
     "energy/platform": SOURCES | {"http/client", "settings"},
+    "energy/platform/ipmi": SOURCES,
     "energy/platform/redfish": SOURCES | {"http/client", "json", "settings"},
     "energy/gpu": SOURCES,
     "energy/passthrough": SOURCES,
