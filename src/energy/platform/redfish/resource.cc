@@ -1,0 +1,240 @@
+#include "energy/platform/redfish/resource.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <initializer_list>
+
+#include "base/parse.h"
+#include "base/text.h"
+
+namespace kepler::energy::platform::redfish {
+namespace {
+
+using json::Value;
+
+constexpr size_t kMaxLink = 1024;
+constexpr size_t kMaxMembers = 256;
+
+/// The member of an object; null if `value` is not an object or lacks it.
+const Value* At(const Value* value, std::string_view key) {
+  const auto* const object = value != nullptr ? std::get_if<Value::Object>(&value->value) : nullptr;
+  if (object == nullptr) return nullptr;
+  const auto found = std::ranges::find(*object, key, &json::Member::key);
+  return found != object->end() ? &found->value : nullptr;
+}
+const Value* At(const Value& value, std::initializer_list<std::string_view> path) {
+  const Value* at = &value;
+  for (const std::string_view key : path) at = At(at, key);
+  return at;
+}
+bool IsNull(const Value& value) { return std::holds_alternative<std::nullptr_t>(value.value); }
+const std::string* Text(const Value* value) {
+  return value != nullptr ? std::get_if<std::string>(&value->value) : nullptr;
+}
+
+bool IsTarget(std::string_view text) {
+  return text.starts_with('/') && !text.starts_with("//") && text.size() <= kMaxLink &&
+         std::ranges::all_of(text, [](char c) { return c > ' ' && c < '\x7f'; });
+}
+
+/// The target of {"@odata.id": …}, or of {"href": …} as before Redfish 1.0.
+std::string TargetOf(const Value* link) {
+  for (const std::string_view key : {"@odata.id", "href"})
+    if (const std::string* const text = Text(At(link, key))) {
+      const std::string target = text->substr(0, text->find('#'));
+      if (IsTarget(target)) return target;
+    }
+  return "";
+}
+
+bool ContainsAnyOf(std::string_view text, std::span<const std::string_view> words) {
+  const std::string lower = ToLowerAscii(text);
+  return std::ranges::any_of(words, [&](std::string_view word) { return lower.contains(word); });
+}
+
+/// Names of PowerControl entries that measure a part of the chassis.
+bool NamesPart(std::string_view text) {
+  constexpr auto kParts = std::to_array<std::string_view>({"cpu", "processor", "memory", "dimm", "dram", "gpu",
+                                                           "accelerator", "fan", "cooling", "storage", "disk", "drive",
+                                                           "pcie", "network", "subsystem", "sub-system", "backplane"});
+  return ContainsAnyOf(text, kParts);
+}
+
+/// The first of `keys` that has a value above zero; otherwise the first with a value, and otherwise the first that is
+/// there. Null if none is there.
+const Value* FirstOf(const Value& resource, std::initializer_list<std::string_view> keys) {
+  const Value* best = nullptr;
+  int best_rank = -1;
+  for (const std::string_view key : keys) {
+    const Value* const value = At(&resource, key);
+    if (value == nullptr) continue;
+    const auto watts = WattsOf(*value);
+    const int rank = !watts ? 0 : watts->watts() > 0 ? 2 : 1;
+    if (rank <= best_rank) continue;
+    best = value;
+    best_rank = rank;
+  }
+  return best;
+}
+
+std::vector<Reading> OneOf(const Value& resource, std::initializer_list<std::string_view> keys) {
+  std::vector<Reading> readings;
+  if (const Value* const value = FirstOf(resource, keys))
+    readings.push_back({.id = "", .name = TextOf(resource, "Name"), .power = WattsOf(*value)});
+  return readings;
+}
+
+/// The entries of a list in the old Power resource; `keys` are those of its power.
+std::vector<Reading> EntriesOf(const Value& power, std::string_view list,
+                               std::initializer_list<std::string_view> keys) {
+  std::vector<Reading> readings;
+  const Value* const value = At(&power, list);
+  const auto* const entries = value != nullptr ? std::get_if<Value::List>(&value->value) : nullptr;
+  if (entries == nullptr) return readings;
+  for (size_t i = 0; i < std::min(entries->size(), kMaxReadings); ++i) {
+    const Value& entry = (*entries)[i];
+    const Value* const watts = FirstOf(entry, keys);
+    if (watts == nullptr || !IsThere(entry)) continue;
+    std::string id = TextOf(entry, "MemberId");
+    const bool is_taken = std::ranges::find(readings, id, &Reading::id) != readings.end();
+    if (id.empty() || is_taken) id += fmt::format("{}{}", is_taken ? "-" : "", i);
+    const std::string name = TextOf(entry, "Name");
+    readings.push_back({.id = std::move(id),
+                        .name = name,
+                        .is_part = NamesPart(name) || NamesPart(TextOf(entry, "PhysicalContext")),
+                        .power = WattsOf(*watts)});
+  }
+  return readings;
+}
+
+bool HasPower(std::span<const Reading> readings) {
+  return std::ranges::any_of(readings, [](const Reading& reading) { return reading.power.has_value(); });
+}
+
+std::vector<Reading> ControlsOf(const Value& power) {
+  std::vector<Reading> controls = EntriesOf(power, "PowerControl", {"PowerConsumedWatts"});
+  if (HasPower(controls)) return controls;
+  const Value* const elsewhere[] = {
+      At(&power, "PowerConsumedWatts"),
+      At(power, {"Oem", "ts_fujitsu", "ChassisPowerConsumption", "CurrentPowerConsumptionW"})};
+  for (const Value* const value : elsewhere)
+    if (value != nullptr && WattsOf(*value)) return {{.id = "0", .name = "Chassis power", .power = WattsOf(*value)}};
+  return controls;
+}
+
+}  // namespace
+
+std::string LinkOf(const Value& resource, std::string_view name) {
+  for (const Value* const place : {&resource, At(&resource, "Links"), At(&resource, "links")})
+    if (std::string target = TargetOf(At(place, name)); !target.empty()) return target;
+  return "";
+}
+
+std::vector<std::string> MembersOf(const Value& collection) {
+  std::vector<std::string> members;
+  for (const Value* const value : {At(&collection, "Members"), At(collection, {"links", "Member"})}) {
+    const auto* const list = value != nullptr ? std::get_if<Value::List>(&value->value) : nullptr;
+    if (list == nullptr) continue;
+    for (const Value& member : *list) {
+      std::string target = TargetOf(&member);
+      const bool known = std::ranges::find(members, target) != members.end();
+      if (!target.empty() && !known && members.size() < kMaxMembers) members.push_back(std::move(target));
+    }
+    if (!members.empty()) break;
+  }
+  return members;
+}
+
+std::string NextOf(const Value& collection) {
+  const std::string* const next = Text(At(&collection, "Members@odata.nextLink"));
+  return next != nullptr && IsTarget(*next) ? *next : "";
+}
+
+std::string TextOf(const Value& resource, std::string_view name) {
+  const Value* const value = At(&resource, name);
+  if (const std::string* const text = Text(value)) return LabelText(*text);
+  // Some BMCs write an id as a number.
+  const double* const number = value != nullptr ? std::get_if<double>(&value->value) : nullptr;
+  return number != nullptr ? fmt::format("{}", *number) : "";
+}
+
+std::string IdOf(const Value& resource, std::string_view uri) {
+  std::string id = TextOf(resource, "Id");
+  if (!id.empty()) return id;
+  while (uri.ends_with('/')) uri.remove_suffix(1);
+  return LabelText(uri.substr(uri.rfind('/') + 1));
+}
+
+bool IsThere(const Value& resource) {
+  const std::string* const state = Text(At(resource, {"Status", "State"}));
+  return state == nullptr || ToLowerAscii(*state) != "absent";
+}
+
+bool IsPartOrRack(std::string_view chassis_type) {
+  constexpr auto kTypes = std::to_array<std::string_view>(
+      {"module", "component", "card", "cartridge", "zone", "ipbaseddrive", "rack", "pod", "row", "facility"});
+  return std::ranges::find(kTypes, ToLowerAscii(chassis_type)) != kTypes.end();
+}
+
+Result<Power> WattsOf(const Value& value) {
+  if (IsNull(value)) return Fail(ErrorKind::kUnavailable, "the BMC has no power reading (null)");
+  if (std::holds_alternative<Value::Object>(value.value)) {
+    const Value* const reading = At(&value, "Reading");
+    if (reading == nullptr || std::holds_alternative<Value::Object>(reading->value))
+      return Fail(ErrorKind::kMalformed, "the power is an object without Reading");
+    return WattsOf(*reading);
+  }
+  std::optional<double> watts;
+  if (const double* const number = std::get_if<double>(&value.value)) watts = *number;
+  if (const std::string* const text = Text(&value)) watts = ParseNumber<double>(Trim(*text));
+  if (!watts || !std::isfinite(*watts)) return Fail(ErrorKind::kMalformed, "the power is not a number");
+  if (*watts < 0) return Fail(ErrorKind::kMalformed, fmt::format("the power is negative ({} W)", *watts));
+  return Power::Watts(*watts);
+}
+
+std::vector<Reading> ReadingsOf(const Value& resource, Kind kind) {
+  switch (kind) {
+    case Kind::kMetrics:
+      return OneOf(resource, {"InputPowerWatts", "OutputPowerWatts"});
+    case Kind::kSupply:
+      return OneOf(resource, {"PowerInputWatts", "InputPowerWatts", "PowerOutputWatts", "LastPowerOutputWatts"});
+    case Kind::kEnvironment:
+      return OneOf(resource, {"PowerWatts"});
+    case Kind::kControls:
+      return ControlsOf(resource);
+    case Kind::kOldSupplies:
+      return EntriesOf(resource, "PowerSupplies", {"PowerInputWatts", "PowerOutputWatts", "LastPowerOutputWatts"});
+  }
+  return {};
+}
+
+std::optional<size_t> WholeOf(std::span<const Reading> controls) {
+  std::optional<size_t> whole;
+  for (size_t i = 0; i < controls.size(); ++i) {
+    const Reading& control = controls[i];
+    if (!control.power || (control.is_part && controls.size() > 1)) continue;
+    if (!whole || *control.power > *controls[*whole].power) whole = i;
+  }
+  return whole;
+}
+
+std::string ReasonOf(std::string_view body) {
+  const auto parsed = json::Parse(body, 1000);
+  if (!parsed) return "";
+  const Value* const extended = At(*parsed, {"error", "@Message.ExtendedInfo"});
+  const auto* const list = extended != nullptr ? std::get_if<Value::List>(&extended->value) : nullptr;
+  if (list != nullptr && !list->empty())
+    if (std::string message = TextOf(list->front(), "Message"); !message.empty()) return message;
+  const Value* const error = At(&*parsed, "error");
+  return error != nullptr ? TextOf(*error, "message") : "";
+}
+
+bool IsAboutLicence(std::string_view body) {
+  constexpr auto kWords = std::to_array<std::string_view>({"license", "licence", "licensing"});
+  return ContainsAnyOf(body, kWords);
+}
+
+}  // namespace kepler::energy::platform::redfish
