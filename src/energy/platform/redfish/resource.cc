@@ -99,8 +99,8 @@ std::vector<Reading> EntriesOf(const Value& power, std::string_view list,
     const Value* const watts = FirstOf(entry, keys);
     if (watts == nullptr || !IsThere(entry)) continue;
     std::string id = TextOf(entry, "MemberId");
-    const bool is_taken = std::ranges::find(readings, id, &Reading::id) != readings.end();
-    if (id.empty() || is_taken) id += fmt::format("{}{}", is_taken ? "-" : "", i);
+    if (id.empty()) id = fmt::format("{}", i);
+    while (std::ranges::find(readings, id, &Reading::id) != readings.end()) id += fmt::format("-{}", i);
     const std::string name = TextOf(entry, "Name");
     readings.push_back({.id = std::move(id),
                         .name = name,

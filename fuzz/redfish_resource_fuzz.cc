@@ -1,0 +1,42 @@
+// Redfish resources: any JSON gives links that can be fetched and readings that can be counted.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "energy/platform/redfish/resource.h"
+
+namespace {
+
+using namespace kepler::energy::platform::redfish;
+
+void CheckTarget(std::string_view target) {
+  if (target.empty()) return;
+  if (!target.starts_with('/') || target.find_first_of("# \r\n") != std::string_view::npos) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  ReasonOf(text);
+  const auto resource = kepler::json::Parse(text, 100'000);
+  if (!resource) return 0;
+  for (const auto* name : {"Chassis", "Power", "PowerSubsystem", "ContainedBy", "Metrics"})
+    CheckTarget(LinkOf(*resource, name));
+  for (const std::string& member : MembersOf(*resource)) CheckTarget(member);
+  if (IdOf(*resource, "/redfish/v1/Chassis/1/").empty()) std::abort();
+  for (const Kind kind : {Kind::kMetrics, Kind::kSupply, Kind::kEnvironment, Kind::kControls, Kind::kOldSupplies}) {
+    const auto readings = ReadingsOf(*resource, kind);
+    std::set<std::string> ids;
+    for (const Reading& reading : readings) {
+      if (!ids.insert(reading.id).second) std::abort();
+      if (reading.power && !(reading.power->watts() >= 0)) std::abort();
+    }
+    const auto whole = WholeOf(readings);
+    if (whole && !readings[*whole].power) std::abort();
+  }
+  return 0;
+}
