@@ -33,6 +33,12 @@ struct Host {
   std::string procfs = "/proc";
 };
 
+/// The IPMI device of the machine's BMC.
+struct Dcmi {
+  std::string device_path;  // empty: the usual names in /dev
+  Duration interval = std::chrono::seconds(10);
+};
+
 /// How many series there may be, and how long their labels.
 struct Limits {
   int64_t max_processes = 0;
@@ -56,6 +62,7 @@ struct Config {
   std::vector<PlatformKind> platform_meters = {PlatformKind::kPmCounters, PlatformKind::kRedfish,
                                                PlatformKind::kDcmi,       PlatformKind::kAcpi,
                                                PlatformKind::kPsu,        PlatformKind::kBattery};
+  Dcmi dcmi;
   std::vector<std::string> model_sources;
   std::string model_server;
   Duration model_refresh = std::chrono::hours(1);

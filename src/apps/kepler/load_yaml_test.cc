@@ -49,6 +49,7 @@ monitor: {interval: 3s, staleness: 1s, maxTerminated: -1, minTerminatedEnergyThr
 cpu: {preferredMeters: [fake]}
 rapl: {zones: [core]}
 meter: {require: true}
+platform: {dcmi: {devicePath: /dev/ipmi1, interval: 30s}}
 model: {platform: false, guestIdle: true}
 activity: {source: procfs, counters: hardware}
 attribution: {weights: counters, ratio: exact, split: baseline, idle: by-use}
@@ -76,6 +77,8 @@ experimental:
   EXPECT_THAT(c.preferred_meters, ElementsAre(Meter::kFake));
   EXPECT_THAT(c.rapl_zones, ElementsAre("core"));
   EXPECT_TRUE(c.require_meter);
+  EXPECT_EQ(c.dcmi.device_path, "/dev/ipmi1");
+  EXPECT_EQ(c.dcmi.interval, seconds(30));
   EXPECT_FALSE(c.model_platform);
   EXPECT_TRUE(c.model_guest_idle);
   EXPECT_EQ(c.activity_source, ActivityChoice::kProcfs);

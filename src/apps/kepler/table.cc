@@ -89,6 +89,13 @@ constexpr Key kKeys[] = {
         "the "
         "machine is that of the first meter that answers. Empty: none",
         kAt<&Config::platform_meters>, {.choices = kPlatformMeters}),
+    Key("platform.dcmi.devicePath", "",
+        "Path to the IPMI device of the machine's BMC. Empty: the first of /dev/ipmi0, /dev/ipmi/0 and /dev/ipmidev/0 "
+        "that exists",
+        kAt<&Config::dcmi, &Dcmi::device_path>, {.is_path = true}),
+    Key("platform.dcmi.interval", "",
+        "Time between two readings of the BMC by IPMI. Each reading costs CPU time of the kernel thread kipmi0",
+        kAt<&Config::dcmi, &Dcmi::interval>, {.min = kSecond, .max = kMinute}),
     Key("model.sources", "model.sources",
         "Trained power models: files, directories, and http or https URLs. An item may end in #sha256=CHECKSUM, "
         "#power=AbsPower (the model predicts the power of the whole machine) or #power=DynPower (it predicts only "
