@@ -86,8 +86,7 @@ constexpr Key kKeys[] = {
     Key("platform.preferredMeters", "",
         "Meters of the whole machine to use, in order of preference. They are usually one sensor behind several "
         "interfaces, so the total of "
-        "the "
-        "machine is that of the first meter that answers. Empty: none",
+        "the machine is that of the first meter that answers. Empty: none",
         kAt<&Config::platform_meters>, {.choices = kPlatformMeters}),
     Key("platform.dcmi.devicePath", "",
         "Path to the IPMI device of the machine's BMC. Empty: the first of /dev/ipmi0, /dev/ipmi/0 and /dev/ipmidev/0 "
@@ -228,7 +227,7 @@ constexpr Key kKeys[] = {
         "Labels of the hwmon sensors to read, on any chip. Empty: all sensors of the CPU chips",
         kAt<&Config::hwmon, &HwmonOptions::zones>),
     Key("experimental.hwmon.chips", "",
-        "hwmon chips that measure a CPU, in addition to the chips in chipRules. Empty: power_meter, zenpower, "
+        "hwmon chips that measure a CPU, in addition to the chips in chipRules. Empty: zenpower, "
         "amd_energy, fam15h_power, scmi_sensors, scmi_hwmon, apm_xgene, xgene_hwmon, xgene, ibmpowernv, and all "
         "chips whose names begin with ina, ltc, adm1, max, tps, ir3, xdpe, mp2, mp5, ucd9, pmbus, lm250, isl, raa",
         kAt<&Config::hwmon, &HwmonOptions::chips>),

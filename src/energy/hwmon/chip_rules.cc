@@ -58,9 +58,8 @@ const std::vector<ChipRule>& BuiltInRules() {
 }
 
 /// Complete names, as kernel drivers register them.
-constexpr std::array<std::string_view, 10> kCpuChips = {
-    "power_meter",  // ACPI000D: the server's or the socket's input; also Grace
-    "zenpower",    "amd_energy", "fam15h_power", "scmi_sensors", "scmi_hwmon", "apm_xgene", "xgene_hwmon", "xgene",
+constexpr std::array<std::string_view, 9> kCpuChips = {
+    "zenpower",   "amd_energy", "fam15h_power", "scmi_sensors", "scmi_hwmon", "apm_xgene", "xgene_hwmon", "xgene",
     "ibmpowernv",  // POWER processors
 };
 

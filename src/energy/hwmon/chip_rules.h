@@ -24,9 +24,9 @@ struct ChipRule {
 /// chip. Names are compared after CleanName().
 [[nodiscard]] const ChipRule* FindRule(std::span<const ChipRule> user_rules, std::string_view chip);
 
-/// Returns true for chips that measure a CPU, its socket or the input of its board: the ACPI power meter, zenpower,
-/// SCMI, and power monitors of the families below. Graphics cards, disks, network cards, batteries and power supplies
-/// do not count.
+/// Returns true for chips that measure a CPU, its socket or the input of its board: zenpower, SCMI, and power monitors
+/// of the families below. Graphics cards, disks, network cards, batteries and power supplies do not count. Neither does
+/// the ACPI power meter, which measures the machine, except for the sensors of acpi_meter.h.
 [[nodiscard]] bool IsCpuChip(std::string_view chip);
 /// The names for IsCpuChip(): complete names, and prefixes of names.
 [[nodiscard]] std::span<const std::string_view> CpuChips();

@@ -32,15 +32,15 @@ TEST(FindRule, UserRule_ReplacesTheBuiltInOneWhole) {
 }
 
 TEST(IsCpuChip, MetersOfTheCpuOrItsBoard_AreAdmitted) {
-  for (const char* chip : {"power_meter", "zenpower", "amd_energy", "fam15h_power", "scmi_sensors", "ina3221", "ina219",
-                           "ltc2947", "adm1278", "max34451", "pmbus", "tps53679", "ucd9000", "xdpe12284", "mp2975"}) {
+  for (const char* chip : {"zenpower", "amd_energy", "fam15h_power", "scmi_sensors", "ina3221", "ina219", "ltc2947",
+                           "adm1278", "max34451", "pmbus", "tps53679", "ucd9000", "xdpe12284", "mp2975"}) {
     EXPECT_TRUE(IsCpuChip(chip)) << chip;
   }
 }
 
 TEST(IsCpuChip, EverythingElse_IsNot) {
   for (const char* chip :
-       {"amdgpu", "i915", "xe", "nouveau", "nvme", "drivetemp", "bat0", "bat1", "ac", "corsairpsu",
+       {"power_meter", "amdgpu", "i915", "xe", "nouveau", "nvme", "drivetemp", "bat0", "bat1", "ac", "corsairpsu",
         "ucsi_source_psy_usbc000:001", "iwlwifi_1", "mlx5", "r8169_0_100:00", "acpitz", "dell_smm", ""}) {
     EXPECT_FALSE(IsCpuChip(chip)) << chip;
   }

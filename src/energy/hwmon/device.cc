@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "energy/hwmon/acpi_meter.h"
 #include "energy/hwmon/chip_rules.h"
 #include "os/dirents.h"
 #include "os/file.h"
@@ -78,8 +79,9 @@ class Scanner {
       if (!Enabled(kind, index)) continue;
       for (const std::string_view value : values) {
         if (!table_.Has(kind, index, value)) continue;
+        const std::string label = Label(kind, index);
         sensors.push_back(
-            {sensor_kind, ZoneName(kind, index, Label(kind, index)), Key(kind, index), File(kind, index, value), {}});
+            {sensor_kind, ZoneName(kind, index, label), Key(kind, index), File(kind, index, value), {}, label});
         break;
       }
     }
@@ -93,9 +95,10 @@ class Scanner {
       const auto value = CommonValue(in, curr);
       if (!value) continue;
       // Same as upstream: label, index and file of the voltage.
-      sensors.push_back({SensorKind::kProduct, ZoneName(ChannelKind::kPower, in, Label(ChannelKind::kVoltage, in)),
+      const std::string label = Label(ChannelKind::kVoltage, in);
+      sensors.push_back({SensorKind::kProduct, ZoneName(ChannelKind::kPower, in, label),
                          fmt::format("{}*curr{}", Key(ChannelKind::kVoltage, in), curr),
-                         File(ChannelKind::kVoltage, in, *value), File(ChannelKind::kCurrent, curr, *value)});
+                         File(ChannelKind::kVoltage, in, *value), File(ChannelKind::kCurrent, curr, *value), label});
     }
     return sensors;
   }
@@ -116,9 +119,15 @@ class Scanner {
   }
 
   std::string Label(ChannelKind kind, int index) {
-    if (!table_.Has(kind, index, "label")) return {};
-    const auto text = os::ReadAttribute(File(kind, index, "label"), buffer_);
-    return text ? CleanName(*text) : std::string();
+    if (device_.chip == kAcpiMeterChip && table_.Has(kind, index, "oem_info"))
+      return GraceLabel(Text(kind, index, "oem_info"));
+    return table_.Has(kind, index, "label") ? CleanName(Text(kind, index, "label")) : std::string();
+  }
+
+  /// "" if it cannot be read.
+  std::string Text(ChannelKind kind, int index, std::string_view property) {
+    const auto text = os::ReadAttribute(File(kind, index, property), buffer_);
+    return text ? std::string(*text) : std::string();
   }
 
   std::string ZoneName(ChannelKind kind, int index, std::string label) const {

@@ -53,10 +53,11 @@ enum class SensorKind : uint8_t {
 
 struct Sensor {
   SensorKind kind = SensorKind::kPower;
-  std::string zone;
+  std::string zone;     // the label, or a name made from the device and the channel
   std::string key;      // physical device and channel; unique
   std::string path;     // file of the value; for kProduct: of the voltage
   std::string current;  // file of the current; only for kProduct
+  std::string label;    // cleaned; "" for none
 };
 
 struct Device {

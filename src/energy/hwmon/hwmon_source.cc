@@ -10,6 +10,7 @@
 
 #include "base/parse.h"
 #include "base/text.h"
+#include "energy/hwmon/acpi_meter.h"
 #include "os/dirents.h"
 #include "os/file.h"
 
@@ -65,13 +66,20 @@ Result<HwmonSource::Scan> HwmonSource::ScanDevices() {
       refuse(name, device.error().message);
       continue;
     }
-    if (!Admits(device->chip)) {
+    const bool is_admitted = Admits(device->chip);
+    const bool is_acpi_meter = device->chip == kAcpiMeterChip;
+    if (!is_admitted && !is_acpi_meter) {
       refuse(device->chip, "not a known CPU meter; to use it add it to experimental.hwmon.chips");
       continue;
     }
     auto sensors = FindSensors(*device, FindRule(options_.chip_rules, device->chip), buffer_);
     if (!sensors) {
       refuse(device->chip, sensors.error().message);
+      continue;
+    }
+    if (!is_admitted) std::erase_if(*sensors, [](const Sensor& sensor) { return !IsCpuLabel(sensor.label); });
+    if (sensors->empty()) {
+      refuse(device->chip, "it measures the whole machine, see platform.preferredMeters");
       continue;
     }
     std::ranges::move(*sensors, std::back_inserter(scan.sensors));

@@ -47,7 +47,7 @@ class HwmonSourceTest : public ::testing::Test {
 
 TEST_F(HwmonSourceTest, Discover_ManyChips_OnlyThoseOfTheCpuAreUsed) {
   Power("hwmon0", "nvme", "Composite");
-  Power("hwmon1", "power_meter", "input");
+  Power("hwmon1", "scmi_hwmon", "input");
   Power("hwmon2", "amdgpu", "PPT");
   Power("hwmon3", "BAT0", "battery");
   Power("hwmon4", "zenpower", "SVI2_P_Core");
@@ -65,9 +65,29 @@ TEST_F(HwmonSourceTest, Discover_OnlyForeignChips_ErrorNamesThemAndTheRemedy) {
   EXPECT_THAT(domains.error().message, HasSubstr("coretemp"));
 }
 
+TEST_F(HwmonSourceTest, Discover_AcpiPowerMeter_IsNoCpuMeterUnlessTheUserSaysSo) {
+  Write("hwmon0/name", "power_meter");
+  Write("hwmon0/power1_average", "210000000");
+  EXPECT_THAT(Zones(),
+              ElementsAre(HasSubstr("power_meter (it measures the whole machine, see platform.preferredMeters)")));
+  EXPECT_THAT(Zones({.chips = {"power_meter"}}), ElementsAre("power_meter_power1"));
+}
+
+TEST_F(HwmonSourceTest, Discover_AcpiPowerMetersOfGrace_CpuSensorsAreZonesOfAllSockets) {
+  const char* const sensors[] = {"Module Power Socket 0", "Grace Power Socket 0", "CPU Power Socket 0",
+                                 "CPU Power Socket 1"};
+  for (int i = 0; i < 4; ++i) {
+    const std::string directory = "hwmon" + std::to_string(i);
+    Write(directory + "/name", "power_meter");
+    Write(directory + "/power1_average", "100000000");
+    Write(directory + "/power1_oem_info", sensors[i]);
+  }
+  EXPECT_THAT(Zones(), ElementsAre("cpu_power", "cpu_power", "grace_power"));
+}
+
 TEST_F(HwmonSourceTest, Discover_ChipsOption_ReplacesTheBuiltInList) {
   Power("hwmon0", "amdgpu", "PPT");
-  Power("hwmon1", "power_meter", "input");
+  Power("hwmon1", "zenpower", "input");
   EXPECT_THAT(Zones({.chips = {"AMDGPU"}}), ElementsAre("ppt"));
 }
 
@@ -80,7 +100,7 @@ TEST_F(HwmonSourceTest, Discover_UserRuleForAChip_AdmitsIt) {
 
 TEST_F(HwmonSourceTest, Discover_ZonesOption_AdmitsAnyChipThatHasThem) {
   Power("hwmon0", "amdgpu", "PPT");
-  Power("hwmon1", "power_meter", "input");
+  Power("hwmon1", "zenpower", "input");
   EXPECT_THAT(Zones({.zones = {" ppt "}}), ElementsAre("ppt"));
   const auto none = Discover({.zones = {"package"}});
   ASSERT_FALSE(none);
@@ -89,13 +109,13 @@ TEST_F(HwmonSourceTest, Discover_ZonesOption_AdmitsAnyChipThatHasThem) {
 }
 
 TEST_F(HwmonSourceTest, Read_PowerSensor_IsInMicrowatts) {
-  Power("hwmon0", "power_meter", "p", "123456000");
+  Power("hwmon0", "zenpower", "p", "123456000");
   ASSERT_TRUE(Discover());
   EXPECT_DOUBLE_EQ(std::get<kepler::Power>(ReadOnly()).watts(), 123.456);
 }
 
 TEST_F(HwmonSourceTest, Read_NegativePower_IsZeroNotAnError) {
-  Power("hwmon0", "power_meter", "p", "-42");
+  Power("hwmon0", "zenpower", "p", "-42");
   ASSERT_TRUE(Discover());
   EXPECT_EQ(std::get<kepler::Power>(ReadOnly()), kepler::Power());
 }
@@ -145,7 +165,7 @@ TEST_F(HwmonSourceTest, Meter_SameSensorOnTwoChips_EachHasItsOwnMemory) {
 }
 
 TEST_F(HwmonSourceTest, Meter_ChipAppears_IsFoundWithoutARestart) {
-  Power("hwmon0", "power_meter", "input", "100000000");
+  Power("hwmon0", "zenpower", "input", "100000000");
   Meter meter(std::make_unique<HwmonSource>(tree_.root(), HwmonOptions{}, clock_), clock_);
   ASSERT_TRUE(meter.Open());
   meter.Sample();
