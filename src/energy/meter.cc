@@ -28,8 +28,9 @@ Status Meter::Open() {
   const Error* failure = nullptr;
   for (const DomainReading& reading : readings_) {
     const Error* error = std::get_if<Error>(&reading.value);
+    const Withheld* withheld = std::get_if<Withheld>(&reading.value);
     if (error == nullptr)
-      status_.up |= !std::holds_alternative<Withheld>(reading.value);
+      status_.up |= withheld == nullptr || withheld->unused;
     else if (failure == nullptr)
       failure = error;
   }

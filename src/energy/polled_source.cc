@@ -136,8 +136,14 @@ bool PolledSource::Shared::FindAndRead() {
 }
 
 /// A power becomes the counter of its energy, so that a tick that is slower than the polls loses nothing. An impossible
-/// power stays a power, which the Meter rejects and counts.
+/// power stays a power, which the Meter rejects and counts. A sensor that is not in use adds 0 W, and no reading.
 void PolledSource::Shared::Integrate(Domain& domain, DomainReading& reading) {
+  if (const auto* withheld = std::get_if<Withheld>(&reading.value)) {
+    if (!withheld->unused) return;
+    Integral& integral = integrals[domain.key];
+    if (const auto energy = integral.power.Add(Power(), reading.at)) integral.total += *energy;
+    return;
+  }
   const Power* const power = std::get_if<Power>(&reading.value);
   if (power == nullptr) return;
   if (!domain.max_power) domain.max_power = kMaxOfSensor;
