@@ -7,6 +7,7 @@
 #include "energy/hwmon/hwmon_source.h"
 #include "energy/meter.h"
 #include "energy/modeled/model_source.h"
+#include "energy/platform_rigs.h"
 #include "energy/polled_source.h"
 #include "energy/rapl/msr_source.h"
 #include "energy/rapl/msr_test_util.h"
@@ -14,32 +15,12 @@
 #include "energy/rapl/perf_test_util.h"
 #include "energy/rapl/powercap_source.h"
 #include "energy/simulated/simulated_source.h"
-#include "testing/fake_clock.h"
-#include "testing/fake_tree.h"
 
 namespace kepler::energy {
 namespace {
 
 using namespace std::chrono_literals;
 using testing::FakeClock;
-using testing::FakeTree;
-
-/// A machine that a source can read, and what may happen to it.
-class Rig {
- public:
-  virtual ~Rig() = default;
-  virtual std::unique_ptr<EnergySource> MakeSource() = 0;
-  virtual void Build() = 0;
-  /// One second passes in which every domain uses some energy.
-  virtual void Work() = 0;
-  /// What the source reads disappears; Build() brings it back.
-  virtual void Vanish() = 0;
-  /// Everything holds `text` instead of a number.
-  virtual void Garble(std::string_view text) = 0;
-
-  FakeTree tree;
-  FakeClock clock;
-};
 
 class RaplRig : public Rig {
  public:
@@ -144,7 +125,7 @@ class HwmonRig final : public Rig {
     return std::make_unique<hwmon::HwmonSource>(tree.root(), hwmon::HwmonOptions{}, clock);
   }
   void Build() override {
-    tree.Write("class/hwmon/hwmon0/name", "power_meter\n");
+    tree.Write("class/hwmon/hwmon0/name", "zenpower\n");
     tree.Write("class/hwmon/hwmon0/power1_average", "100000000\n");
     tree.Write("class/hwmon/hwmon1/name", "xgene\n");
     tree.Write("class/hwmon/hwmon1/energy1_input", std::to_string(counter_) + "\n");
@@ -248,8 +229,8 @@ class EnergySourceBehaviour : public ::testing::Test {
   std::vector<DomainReading> readings_;
 };
 
-using Rigs = ::testing::Types<RaplRig, PerfRig, MsrRig, HwmonRig, SimulatedRig, ModelRig<status::Domain::kCpu>,
-                              ModelRig<status::Domain::kPlatform>, PolledRig>;
+using Rigs = ::testing::Types<RaplRig, PerfRig, MsrRig, HwmonRig, AcpiRig, PmCountersRig, BatteryRig, SimulatedRig,
+                              ModelRig<status::Domain::kCpu>, ModelRig<status::Domain::kPlatform>, PolledRig>;
 TYPED_TEST_SUITE(EnergySourceBehaviour, Rigs);
 
 std::vector<std::string> Keys(const std::vector<Domain>& domains) {

@@ -1,0 +1,83 @@
+#pragma once
+// The machines of the platform meters that are read through files. For source_behaviour_test.cc.
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "energy/platform/sysfs/battery_source.h"
+#include "energy/platform/sysfs/hwmon_power_source.h"
+#include "energy/platform/sysfs/pm_counters_source.h"
+#include "energy/source_rig.h"
+
+namespace kepler::energy {
+
+using namespace std::chrono_literals;
+
+/// Two ACPI power meters, as the kernel shows them.
+class AcpiRig final : public Rig {
+ public:
+  std::unique_ptr<EnergySource> MakeSource() override {
+    return std::make_unique<platform::sysfs::HwmonPowerSource>(tree.root(), platform::sysfs::HwmonPowerKind::kAcpi,
+                                                               testing::Lend(clock));
+  }
+  void Build() override {
+    for (const std::string_view number : {"0", "1"}) {
+      const std::string device = "class/hwmon/hwmon" + std::string(number) + "/device";
+      tree.Write(device + "/name", "power_meter\n");
+      tree.Write(device + "/power1_average", "100000000\n");
+    }
+  }
+  void Work() override { clock.Advance(1s); }
+  void Vanish() override { tree.Remove("class/hwmon"); }
+  void Garble(std::string_view text) override {
+    for (const char* file : {"hwmon0/device/power1_average", "hwmon1/device/power1_average"})
+      tree.Write(std::string("class/hwmon/") + file, text);
+  }
+};
+
+/// A Cray blade without accelerators.
+class PmCountersRig final : public Rig {
+ public:
+  std::unique_ptr<EnergySource> MakeSource() override {
+    return std::make_unique<platform::sysfs::PmCountersSource>(tree.root(), testing::Lend(clock));
+  }
+  void Build() override { WriteCounters(std::to_string(joules_) + " J 1 us\n"); }
+  void Work() override {
+    clock.Advance(1s);
+    joules_ += 50;
+    WriteCounters(std::to_string(joules_) + " J " + std::to_string(joules_) + " us\n");
+  }
+  void Vanish() override { tree.Remove("cray"); }
+  void Garble(std::string_view text) override { WriteCounters(text); }
+
+ private:
+  void WriteCounters(std::string_view text) {
+    for (const char* file : {"energy", "cpu_energy"}) tree.Write(std::string("cray/pm_counters/") + file, text);
+  }
+  int joules_ = 1'000;
+};
+
+/// Two batteries that discharge.
+class BatteryRig final : public Rig {
+ public:
+  std::unique_ptr<EnergySource> MakeSource() override {
+    return std::make_unique<platform::sysfs::BatterySource>(tree.root(), testing::Lend(clock));
+  }
+  void Build() override {
+    for (const char* battery : {"BAT0", "BAT1"}) {
+      const std::string directory = std::string("class/power_supply/") + battery;
+      tree.Write(directory + "/type", "Battery\n");
+      tree.Write(directory + "/status", "Discharging\n");
+      tree.Write(directory + "/power_now", "20000000\n");
+    }
+  }
+  void Work() override { clock.Advance(1s); }
+  void Vanish() override { tree.Remove("class/power_supply"); }
+  void Garble(std::string_view text) override {
+    for (const char* file : {"BAT0/power_now", "BAT1/power_now"})
+      tree.Write(std::string("class/power_supply/") + file, text);
+  }
+};
+
+}  // namespace kepler::energy
