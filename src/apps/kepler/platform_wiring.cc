@@ -2,13 +2,19 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "base/clock.h"
+#include "energy/hwmon/acpi_meter.h"
 #include "energy/platform/ipmi/dcmi_source.h"
+#include "energy/platform/sysfs/battery_source.h"
+#include "energy/platform/sysfs/hwmon_power_source.h"
+#include "energy/platform/sysfs/pm_counters_source.h"
 #include "energy/polled_source.h"
 
 namespace kepler::agent {
@@ -17,12 +23,28 @@ namespace {
 using energy::platform::ipmi::DcmiSource;
 using energy::platform::ipmi::FindIpmiDevice;
 using energy::platform::ipmi::OpenIpmiDevice;
+using energy::platform::sysfs::BatterySource;
+using energy::platform::sysfs::HwmonPowerKind;
+using energy::platform::sysfs::HwmonPowerSource;
+using energy::platform::sysfs::PmCountersSource;
 
-/// Puts a meter that may block behind a thread that reads it once a period.
-Result<std::unique_ptr<energy::EnergySource>> Polled(std::unique_ptr<energy::EnergySource> slow, Nanoseconds period) {
-  auto source = std::make_unique<energy::PolledSource>(std::move(slow), period, std::make_shared<SystemClock>());
-  KEPLER_CHECK_OK(source->Start());
-  return source;
+/// The blade controller measures ten times a second, and gives a counter.
+constexpr Nanoseconds kPmCountersPeriod = std::chrono::seconds(1);
+/// A read of an ACPI meter or a battery may be a request of the firmware to a slow bus.
+constexpr Nanoseconds kAcpiPeriod = std::chrono::seconds(5);
+constexpr Nanoseconds kPsuPeriod = std::chrono::seconds(5);
+constexpr Nanoseconds kBatteryPeriod = std::chrono::seconds(10);
+
+BlockingMeter MakeHwmonPower(const std::string& sysfs, HwmonPowerKind kind, Nanoseconds period) {
+  return {std::string(ToString(kind)), [=] { return HwmonPowerSource::IsPresent(sysfs, kind); },
+          [=] { return std::make_unique<HwmonPowerSource>(sysfs, kind, std::make_shared<SystemClock>()); }, period};
+}
+
+/// A meter that is read through files of <sysfs>.
+template <class Source>
+BlockingMeter MakeFileMeter(const std::string& sysfs, Nanoseconds period) {
+  return {std::string(Source::kName), [=] { return Source::IsPresent(sysfs); },
+          [=] { return std::make_unique<Source>(sysfs, std::make_shared<SystemClock>()); }, period};
 }
 
 /// "" if there is no such device.
@@ -31,36 +53,64 @@ std::string DcmiDevice(const Dcmi& dcmi) {
   return ::access(dcmi.device_path.c_str(), F_OK) == 0 ? dcmi.device_path : "";
 }
 
-energy::PlatformMeter MakeDcmi(const Dcmi& dcmi) {
+BlockingMeter MakeDcmi(const Dcmi& dcmi) {
   return {std::string(DcmiSource::kName), [dcmi] { return !DcmiDevice(dcmi).empty(); },
           [dcmi] {
             const std::string path = DcmiDevice(dcmi);
             const auto open = [path] { return OpenIpmiDevice(path); };
-            return Polled(std::make_unique<DcmiSource>(path, open, std::make_shared<SystemClock>()), dcmi.interval);
-          }};
+            return std::make_unique<DcmiSource>(path, open, std::make_shared<SystemClock>());
+          },
+          dcmi.interval};
+}
+
+/// The user says that the ACPI power meter of this machine measures its CPUs.
+bool AcpiMeterIsOfCpus(const energy::hwmon::HwmonOptions& hwmon) {
+  const auto is_acpi = [](std::string_view chip) { return chip == energy::hwmon::kAcpiMeterChip; };
+  return std::ranges::any_of(hwmon.chips, is_acpi) ||
+         std::ranges::any_of(hwmon.chip_rules, is_acpi, &energy::hwmon::ChipRule::name);
 }
 
 /// Empty if the meter is not configured.
-std::optional<energy::PlatformMeter> MakePlatformMeter(PlatformKind kind, const Config& config) {
+std::optional<BlockingMeter> MakeBlockingMeter(PlatformKind kind, const Config& config) {
+  const std::string& sysfs = config.host.sysfs;
   switch (kind) {
+    case PlatformKind::kPmCounters:
+      return MakeFileMeter<PmCountersSource>(sysfs, kPmCountersPeriod);
     case PlatformKind::kDcmi:
       return MakeDcmi(config.dcmi);
-    case PlatformKind::kPmCounters:
     case PlatformKind::kRedfish:
-    case PlatformKind::kAcpi:
-    case PlatformKind::kPsu:
-    case PlatformKind::kBattery:
       break;
+    case PlatformKind::kAcpi:
+      if (AcpiMeterIsOfCpus(config.hwmon)) break;
+      return MakeHwmonPower(sysfs, HwmonPowerKind::kAcpi, kAcpiPeriod);
+    case PlatformKind::kPsu:
+      return MakeHwmonPower(sysfs, HwmonPowerKind::kPsu, kPsuPeriod);
+    case PlatformKind::kBattery:
+      return MakeFileMeter<BatterySource>(sysfs, kBatteryPeriod);
   }
   return std::nullopt;
 }
 
 }  // namespace
 
+std::vector<BlockingMeter> MakeBlockingMeters(const Config& config) {
+  std::vector<BlockingMeter> meters;
+  for (const PlatformKind kind : config.platform_meters)
+    if (auto meter = MakeBlockingMeter(kind, config)) meters.push_back(*std::move(meter));
+  return meters;
+}
+
 std::vector<energy::PlatformMeter> MakePlatformMeters(const Config& config) {
   std::vector<energy::PlatformMeter> meters;
-  for (const PlatformKind kind : config.platform_meters)
-    if (auto meter = MakePlatformMeter(kind, config)) meters.push_back(*std::move(meter));
+  for (BlockingMeter& meter : MakeBlockingMeters(config)) {
+    auto make = [make = meter.make, period = meter.period]() -> Result<std::unique_ptr<energy::EnergySource>> {
+      KEPLER_TRY(auto slow, make());
+      auto polled = std::make_unique<energy::PolledSource>(std::move(slow), period, std::make_shared<SystemClock>());
+      KEPLER_CHECK_OK(polled->Start());
+      return polled;
+    };
+    meters.push_back({std::move(meter.name), std::move(meter.is_present), std::move(make)});
+  }
   return meters;
 }
 
