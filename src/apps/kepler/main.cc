@@ -1,12 +1,17 @@
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "apps/kepler/agent.h"
 #include "apps/kepler/config.h"
+#include "apps/kepler/meter_survey.h"
 #include "apps/kepler/rules.h"
 #include "apps/kepler/wiring.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
@@ -35,11 +40,25 @@ bool CheckStart(const agent::Config& config) {
   return warning.has_value();
 }
 
+/// `kepler meters [--json] [FLAG]...`: prints the meters of this machine.
+int RunMeters(std::vector<const char*> arguments, const BuildInfo& build) {
+  arguments.erase(arguments.begin() + 1);
+  const bool json = std::erase_if(arguments, [](std::string_view argument) { return argument == "--json"; }) > 0;
+  auto parsed = agent::ParseCommandLine(arguments, build, {}, agent::Moment::kStart);
+  if (parsed.action == settings::Action::kRun) {
+    log::Configure(log::Level::kError, log::Format::kText, log::Stream::kStderr);  // the table has the reasons
+    const auto meters = agent::SurveyMeters(parsed.config, SystemClock(), std::chrono::seconds(1));
+    parsed.text = json ? MeterJson(meters) : MeterTable(meters);
+  }
+  return settings::WriteOut(parsed, "kepler meters");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   daemon::PrepareProcess();
   const BuildInfo build = daemon::ThisBuild();
+  if (argc > 1 && std::string_view(argv[1]) == "meters") return RunMeters({argv, argv + argc}, build);
   const auto parse = [&](agent::Moment moment) {
     return agent::ParseCommandLine({argv, static_cast<size_t>(argc)}, build, {}, moment);
   };

@@ -135,13 +135,18 @@ std::vector<std::string_view> LikelyFeatures(const Config& config) {
 
 }  // namespace
 
+std::vector<std::unique_ptr<energy::EnergySource>> MakeCpuSources(const Config& config, const Clock& clock,
+                                                                  const SharedProcStat& proc_stat) {
+  std::vector<std::unique_ptr<energy::EnergySource>> sources;
+  sources.reserve(config.preferred_meters.size());
+  for (const Meter meter : config.preferred_meters) sources.push_back(MakeMeter(meter, config, clock, proc_stat));
+  return sources;
+}
+
 Result<std::unique_ptr<energy::MeterSet>> MakeMeters(const Config& config, const Clock& clock, const Shared& shared) {
   using energy::modeled::ModelSource;
   using status::Domain;
-  std::vector<std::unique_ptr<energy::EnergySource>> sources;
-  sources.reserve(config.preferred_meters.size());
-  for (const Meter meter : config.preferred_meters)
-    sources.push_back(MakeMeter(meter, config, clock, shared.proc_stat));
+  auto sources = MakeCpuSources(config, clock, shared.proc_stat);
   const auto estimate = MakeEstimate(config, shared);
   std::unique_ptr<ModelSource> model;
   if (!config.require_meter) model = std::make_unique<ModelSource>(estimate, Domain::kCpu, clock);

@@ -30,6 +30,10 @@ struct Shared {
   model::MachineSpec machine{};                                                       // this one
 };
 
+/// The sources of cpu.preferredMeters, in that order.
+[[nodiscard]] std::vector<std::unique_ptr<energy::EnergySource>> MakeCpuSources(const Config& config,
+                                                                                const Clock& clock,
+                                                                                const SharedProcStat& proc_stat);
 /// The meters in order of preference, the power model last; opened. If no meter measures the whole machine, it is
 /// estimated; energy::UseOf() decides when. meter.require forbids every estimate.
 [[nodiscard]] Result<std::unique_ptr<energy::MeterSet>> MakeMeters(const Config& config, const Clock& clock,
