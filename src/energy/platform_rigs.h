@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "energy/platform/ipmi/dcmi_source.h"
+#include "energy/platform/ipmi/simulated_bmc.h"
 #include "energy/platform/sysfs/battery_source.h"
 #include "energy/platform/sysfs/hwmon_power_source.h"
 #include "energy/platform/sysfs/pm_counters_source.h"
@@ -78,6 +80,36 @@ class BatteryRig final : public Rig {
     for (const char* file : {"BAT0/power_now", "BAT1/power_now"})
       tree.Write(std::string("class/power_supply/") + file, text);
   }
+};
+
+/// A BMC whose device is a file of the tree. With DCMI, or with two sensors.
+template <bool kDcmi>
+class IpmiRig final : public Rig {
+ public:
+  IpmiRig() {
+    bmc_.dcmi_watts = kDcmi ? std::optional<uint16_t>(200) : std::nullopt;
+    if (kDcmi) return;
+    bmc_.Add("System Power", 0x51, 50);
+    bmc_.Add("PSU1 Power", 0x52, 50);
+  }
+  std::unique_ptr<EnergySource> MakeSource() override {
+    auto open = [this, path = tree.Path("dev/ipmi0")]() -> Result<std::unique_ptr<platform::ipmi::IpmiDriver>> {
+      KEPLER_CHECK_OK(platform::ipmi::OpenIpmiDevice(path));
+      return bmc_.opener()();
+    };
+    return std::make_unique<platform::ipmi::DcmiSource>(tree.Path("dev/ipmi0"), open, testing::Lend(clock));
+  }
+  void Build() override { tree.Write("dev/ipmi0", ""); }
+  void Work() override { clock.Advance(1s); }
+  void Vanish() override {
+    tree.Remove("dev/ipmi0");
+    bmc_.Remove();
+  }
+  /// Two bytes of any value are a reading of a sensor.
+  void Garble(std::string_view text) override { bmc_.garbage = text.substr(0, kDcmi ? text.npos : 1); }
+
+ private:
+  platform::ipmi::SimulatedBmc bmc_{clock};
 };
 
 }  // namespace kepler::energy

@@ -229,8 +229,9 @@ class EnergySourceBehaviour : public ::testing::Test {
   std::vector<DomainReading> readings_;
 };
 
-using Rigs = ::testing::Types<RaplRig, PerfRig, MsrRig, HwmonRig, AcpiRig, PmCountersRig, BatteryRig, SimulatedRig,
-                              ModelRig<status::Domain::kCpu>, ModelRig<status::Domain::kPlatform>, PolledRig>;
+using Rigs = ::testing::Types<RaplRig, PerfRig, MsrRig, HwmonRig, AcpiRig, PmCountersRig, BatteryRig, IpmiRig<true>,
+                              IpmiRig<false>, SimulatedRig, ModelRig<status::Domain::kCpu>,
+                              ModelRig<status::Domain::kPlatform>, PolledRig>;
 TYPED_TEST_SUITE(EnergySourceBehaviour, Rigs);
 
 std::vector<std::string> Keys(const std::vector<Domain>& domains) {
