@@ -38,32 +38,9 @@ done
 [ "${#chosen[@]}" -gt 0 ] || chosen=(host debian)
 [ "$(id -u)" = 0 ] || die "needs root: the tests make cgroups and drop rights"
 
-# image PACKAGE: the package with the kernel itself; linux-image-cloud-amd64 and its like only name the current one.
-image() {
-  apt-cache depends --important "$1" | sed -nE 's/^ *Depends: (linux-image-[0-9].*)$/\1/p' | grep . || echo "$1"
-}
-
-download() {
-  (cd "$2" && apt-get -qq -o APT::Sandbox::User= download "$1")
-}
-
 # vmlinuz PACKAGE: the path of its kernel, downloaded once per version.
 vmlinuz() {
-  local package version room
-  apt-cache show "$1" >/dev/null 2>&1 || apt-get -o DPkg::Lock::Timeout=300 update -qq >&2
-  apt-cache show "$1" >/dev/null 2>&1 || die "apt knows no package '$1'"
-  package=$(image "$1")
-  version=$(apt-cache show --no-all-versions "$package" | sed -n 's/^Version: //p' | head -n 1)
-  room=build/kernels/${package}_$version
-  if ! compgen -G "$room/boot/vmlinuz-*" >/dev/null || [ ! -d "$room/lib/modules" ]; then
-    rm -rf "$room"
-    mkdir -p "$room"
-    # Package lists that are older than the archive name files that are gone.
-    download "$package" "$room" || { apt-get -o DPkg::Lock::Timeout=300 update -qq >&2 && download "$package" "$room"; }
-    dpkg-deb --fsys-tarfile "$room"/*.deb | tar -x -C "$room" --wildcards './boot/*' './lib/modules/*'
-    rm -f "$room"/*.deb
-  fi
-  compgen -G "$room/boot/vmlinuz-*" || die "package $package has no kernel in /boot"
+  /usr/bin/python3 tests/kernels/debian.py "$1"
 }
 
 case "${chosen[*]}" in model | guests) programs=("${guest_programs[@]}") ;; esac

@@ -3,7 +3,6 @@
   matrix.py --program PATH... [--host] [--kernel NAME=VMLINUZ]... --logs DIRECTORY
 """
 import argparse
-import re
 import shutil
 import subprocess
 import sys
@@ -12,6 +11,7 @@ import time
 from pathlib import Path
 
 import guest
+import machine
 import results
 
 # What a machine with systemd has by default, with systemd.unified_cgroup_hierarchy=0, and with
@@ -20,7 +20,6 @@ CGROUPS = ("unified", "hybrid", "legacy")
 HOST_SECONDS = 300
 GUEST_SECONDS = 600
 TAIL = 30
-COMPLAINTS = re.compile(r"WARNING: CPU|BUG: |Oops|Kernel panic|general protection fault|possible circular locking")
 
 
 def report(name, found, seconds, tails):
@@ -71,7 +70,7 @@ def in_guest(title, kernel, initramfs, cgroups, names, logs):
     if ended:
         found.problems.append(ended)
     for line in console.splitlines():
-        if COMPLAINTS.search(line):
+        if machine.COMPLAINTS.search(line):
             found.problems.append(f"the kernel complained: {line.strip()}")
             break
     return report(f"{title} {cgroups}", found, seconds, (("the results", text), ("the console", console)))
