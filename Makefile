@@ -1,5 +1,5 @@
 # Short names for the scripts, which also work without make.
-.PHONY: run test build package image fuzz tidy format docs chart ci clean e2e-kubernetes model-demo
+.PHONY: run test build package image fuzz tidy format docs chart ci clean e2e-kubernetes model-demo lab lab-long
 
 run:     ; tools/run.sh
 test:    ; tools/test.sh
@@ -16,5 +16,7 @@ ci:      ; .ci/run
 # Long test suites.
 e2e-kubernetes: ; tools/e2e_kubernetes.sh
 model-demo:     ; tools/model_demo.sh
+lab:            ; tools/lab.sh
+lab-long:       ; tools/lab.sh long
 
 clean:   ; rm -rf build

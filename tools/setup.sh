@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the packages that this project needs from Debian's repositories. It is safe to run again, and never removes a package.
-#   tools/setup.sh [build|dev|test|package|image|layout|cross|kernels|cluster|guest]...   (default: build)
+#   tools/setup.sh [build|dev|test|package|image|layout|cross|kernels|lab|cluster|guest]...   (default: build)
 #     build    to build and run the agent
 #     dev      build + linters, sanitizers, fuzzers, unit-test libraries
 #     test     dev + package + image + programs of the end-to-end tests (Prometheus, podman), and YAML for the chart
@@ -9,6 +9,7 @@
 #     layout   for the layout of the image in deploy/Dockerfile
 #     cross    build + the arm64 cross compiler; the arm64 libraries go into build/sysroot-arm64
 #     kernels  to boot other kernels (tools/kernels.sh); installs no kernel
+#     lab      kernels + what the hardware lab builds and simulates (tools/lab.sh)
 #     cluster  for a Kubernetes node (tools/e2e_kubernetes.sh), without Kubernetes itself, which that script builds with Go 1.26
 #              or newer (not in Debian 12) from PATH or /usr/local/go/bin
 #     guest    to boot that node as a guest with systemd and cgroup v2 (tools/e2e_kubernetes.sh --systemd)
@@ -28,7 +29,8 @@ layout=(libcap2-bin)
 peers=(prometheus prometheus-process-exporter python3-prometheus-client busybox-static curl openssl procps stress-ng
   python3-yaml libcap2-bin)
 cross=(g++-aarch64-linux-gnu)
-kernels=(qemu-system-x86 busybox-static cpio util-linux python3)
+kernels=(qemu-system-x86 busybox-static cpio util-linux kmod python3)
+lab=(acpica-tools gcc make libelf1 openipmi libopenipmi-dev ipmitool)
 cluster=(containerd runc containernetworking-plugins iproute2 openssl util-linux libcap2-bin gcc libc6-dev python3)
 guest=(user-mode-linux mmdebstrap e2fsprogs)
 
@@ -44,10 +46,11 @@ for group in "${@:-build}"; do
     layout) wanted+=("${layout[@]}") ;;
     cross) wanted+=("${build[@]}" "${cross[@]}"); sysroot=yes ;;
     kernels) wanted+=("${kernels[@]}") ;;
+    lab) wanted+=("${kernels[@]}" "${lab[@]}") ;;
     cluster) wanted+=("${cluster[@]}") ;;
     guest) wanted+=("${guest[@]}") ;;
     *)
-      echo "setup.sh: unknown group '$group' (build, dev, test, package, image, layout, cross, kernels, cluster, guest)" >&2
+      echo "setup.sh: unknown group '$group' (build, dev, test, package, image, layout, cross, kernels, lab, cluster, guest)" >&2
       exit 2
       ;;
   esac

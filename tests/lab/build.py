@@ -1,0 +1,80 @@
+"""Builds what a guest of the lab boots: kernel, modules, tables and the initramfs. Everything is kept in build/lab."""
+import py_compile
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+PLACE = ROOT / "build" / "lab"
+sys.path.insert(0, str(ROOT / "tests" / "kernels"))
+
+# pylint: disable=wrong-import-position
+import debian
+import machine
+
+PYTHON = "/usr/bin/python3"  # Debian's: its libraries are the agent's
+E2E = ("harness.py", "exposition.py")  # of tests/e2e, for the checks in the guest
+
+
+def _run(*words):
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    if done.returncode != 0:
+        raise SystemExit(f"{' '.join(map(str, words))}\n{done.stdout}")
+
+
+def module(release):
+    """rapl_msr_lab.ko for this kernel."""
+    room = PLACE / f"rapl-{release}"
+    room.mkdir(parents=True, exist_ok=True)
+    stale = False
+    for source in (HERE / "rapl").iterdir():
+        copy = room / source.name
+        if not copy.exists() or copy.read_bytes() != source.read_bytes():
+            shutil.copy(source, copy)
+            stale = True
+    built = room / "rapl_msr_lab.ko"
+    if stale or not built.exists():
+        _run("make", "-C", debian.headers(release), f"M={room}", "modules")
+    return built
+
+
+def add_python(image, folder):
+    """Python with the modules that the checks in `folder` need, compiled, and their shared libraries."""
+    image.program(PYTHON, "/usr/bin/python3")
+    code = ("import sys, encodings.ascii, encodings.idna, encodings.latin_1; sys.path.insert(0, sys.argv[1]); import main, harness; "
+            "[__import__(name) for name in sys.argv[2:]]; "
+            "print(*{m.__file__ for m in list(sys.modules.values()) if getattr(m, '__file__', None)}, sep='\\n')")
+    scenarios = [path.stem for path in folder.glob("*.py")]
+    listed = subprocess.run([PYTHON, "-S", "-E", "-B", "-c", code, folder, *scenarios], check=True, capture_output=True,
+                            text=True).stdout
+    for name in listed.split():
+        path = Path(name)
+        if path.is_relative_to(folder):
+            image.put(path, f"/lab/{path.name}")
+        elif path.suffix == ".py":
+            compiled = image.root / str(path.with_suffix(".pyc")).lstrip("/")
+            compiled.parent.mkdir(parents=True, exist_ok=True)
+            py_compile.compile(str(path), str(compiled), doraise=True)
+        else:
+            image.program(path, path)
+
+
+def initramfs(guest, agent, path):
+    room, vmlinuz = debian.kernel(guest.package)
+    release = debian.release_of(vmlinuz)
+    with machine.Image() as image:
+        image.modules(room, release, guest.modules)
+        folder = PLACE / "checks"
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(HERE / "guest", folder)
+        for name in E2E:
+            shutil.copy(ROOT / "tests" / "e2e" / name, folder)
+        add_python(image, folder)
+        image.program(agent, "/lab/bin/kepler")
+        image.put(HERE / "guest" / "init", "/init")
+        if guest.rapl:
+            image.put(module(release), "/lab/rapl_msr_lab.ko")
+        image.write(path)
+    return debian.fast_kernel(vmlinuz)

@@ -1,0 +1,84 @@
+"""The hardware lab: the agent on machines whose meters read programmed values. Run by tools/lab.sh; see README.md.
+
+    lab.py --agent KEPLER [long | GUEST...]      the guests of the short set if none is named
+"""
+import argparse
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import build
+import machine
+from desk import Desk
+from guests import GUESTS
+
+SECONDS = 150
+
+
+def run(guest, agent, logs):
+    """(lines that the guest said, console, seconds, problem or "")."""
+    with tempfile.TemporaryDirectory() as scratch:
+        image, console = Path(scratch) / "initramfs", logs / f"{guest.name}.console"
+        kernel = build.initramfs(guest, agent, image)
+        desk = Desk(Path(scratch) / "desk", {})
+        words = machine.command(kernel, image, console, f"lab_scenario={guest.name}", *desk.arguments, *guest.arguments,
+                                cpu=guest.cpu, cpus=guest.cpus, memory_mib=guest.memory_mib)
+        began = time.monotonic()
+        with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True) as process:
+            try:
+                problem = desk.serve(process, SECONDS)
+            finally:
+                process.kill()
+    (logs / f"{guest.name}.results").write_text("\n".join(desk.lines) + "\n")
+    return desk.lines, machine.text_of(console), time.monotonic() - began, problem
+
+
+def judge(guest, lines, console, problem):
+    """(checks that passed, those that failed). Nothing passes unless it was seen to pass."""
+    checks = [line for line in lines if line.startswith("CHECK ")]
+    passed = [line for line in checks if re.match(r"CHECK .* ok ", line)]
+    failed = [line for line in checks if line not in passed]
+    if problem:
+        failed.append(f"QEMU: {problem}")
+    if not any(line.startswith("LAB: done") for line in lines):
+        failed.append("the checks did not end")
+    if len(checks) < guest.checks:
+        failed.append(f"{len(checks)} checks ran, not {guest.checks}")
+    failed += [f"the kernel complained: {line.strip()}" for line in console.splitlines()
+               if machine.COMPLAINTS.search(line)][:1]
+    return passed, failed
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--agent", type=Path, required=True)
+    parser.add_argument("guests", nargs="*")
+    options = parser.parse_args()
+    if unknown := set(options.guests) - {"long", *GUESTS}:
+        parser.error(f"unknown guest {', '.join(sorted(unknown))}; guests: {', '.join(GUESTS)}")
+    wanted = [guest for guest in GUESTS.values()
+              if guest.name in options.guests or "long" in options.guests or (guest.short and not options.guests)]
+    logs = build.PLACE / "logs"
+    logs.mkdir(parents=True, exist_ok=True)
+    totals = [0, 0]
+    for guest in wanted:
+        lines, console, seconds, problem = run(guest, options.agent, logs)
+        passed, failed = judge(guest, lines, console, problem)
+        print(f"{guest.name}: {'FAILED' if failed else 'ok'}  {guest.title}, {len(passed)} passed, {len(failed)} failed, "
+              f"{seconds:.0f} s")
+        for line in passed + failed:
+            print(f"    {line}")
+        if problem or not passed:
+            print("".join(f"        {line}\n" for line in lines[-20:] + console.splitlines()[-20:]), end="")
+        sys.stdout.flush()
+        totals = [totals[0] + len(passed), totals[1] + len(failed)]
+    print(f"{totals[0]} passed, {totals[1]} failed")
+    return 1 if totals[1] or not totals[0] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
