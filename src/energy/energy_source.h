@@ -77,6 +77,8 @@ class EnergySource {
   /// Returns true if the part of the machine that `domain` (of any Discover()) measures is switched off. Its missing
   /// reading is then no failure. False if unknown. Called in each sample for a domain without a reading.
   [[nodiscard]] virtual bool IsOffline(const Domain& /*domain*/) { return false; }
+  /// Ends a Discover() or Read() that waits, and all later ones: the source is about to be destroyed. From any thread.
+  virtual void Interrupt() {}
 };
 
 }  // namespace kepler::energy

@@ -75,7 +75,10 @@ PolledSource::PolledSource(std::unique_ptr<EnergySource> slow, Nanoseconds perio
       shared_(std::make_shared<Shared>(std::move(slow), period, std::move(clock))) {}
 
 PolledSource::~PolledSource() {
-  if (thread_) thread_->EndBy(std::chrono::steady_clock::now() + kMaxFarewell);
+  if (!thread_) return;
+  thread_->RequestStop();
+  shared_->slow->Interrupt();
+  thread_->EndBy(std::chrono::steady_clock::now() + kMaxFarewell);
 }
 
 Status PolledSource::Start() {
