@@ -3,12 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/unique_fd.h"
 #include "energy/meter.h"
 #include "energy/rapl/powercap_source.h"
+#include "testing/as_nobody.h"
 #include "testing/fake_clock.h"
 #include "testing/fake_tree.h"
 
@@ -16,31 +16,8 @@ namespace kepler::energy::rapl {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::AsNobody;
 using ::testing::HasSubstr;
-
-constexpr uid_t kNobody = 65'534;
-
-/// The answer of `ask` as a user who is nobody; the temporary tree must let everybody in.
-template <class Ask>
-std::string AsNobody(const Ask& ask) {
-  if (::geteuid() != 0) return ask();
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return "pipe failed";
-  const UniqueFd in(ends[0]);
-  UniqueFd out(ends[1]);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    const std::string text = ::setgid(kNobody) == 0 && ::setuid(kNobody) == 0 ? ask() : "setuid failed";
-    const ssize_t written = ::write(out.get(), text.data(), text.size());
-    ::_exit(written < 0 ? 1 : 0);
-  }
-  out.Reset();
-  std::string text(4'096, '\0');
-  const ssize_t got = ::read(in.get(), text.data(), text.size());
-  text.resize(got > 0 ? static_cast<size_t>(got) : 0);
-  ::waitpid(child, nullptr, 0);
-  return text;
-}
 
 class PowercapFaultsTest : public ::testing::Test {
  protected:
