@@ -61,6 +61,9 @@ class EnergySource {
   /// The part of the machine that all its domains are of, and how it knows their energy. Both never change.
   [[nodiscard]] virtual status::Domain domain() const = 0;
   [[nodiscard]] virtual Authority authority() const = 0;
+  /// Kernel interface that the values are read through, if the source has several: "powercap", "perf", "msr". "" if it
+  /// has one, and before the first Discover().
+  [[nodiscard]] virtual std::string_view Interface() const { return {}; }
   /// Searches for domains. Called at startup, after a reading with kGone or kNotFound, after HasChanged() returned
   /// true, and periodically while a known domain is missing. The list is never empty. An error contains the object of
   /// the search, its place and a remedy, and leaves the previous list valid.

@@ -142,6 +142,7 @@ void Meter::Rediscover() {
 
 void Meter::Adopt(std::vector<Domain> found) {
   searched_at_ = clock_.Now();
+  status_.interface = source_->Interface();
   read_order_.clear();
   for (DomainState& state : domains_) state.absent_since = state.absent_since.value_or(searched_at_);
   for (const Domain& domain : found) {

@@ -49,6 +49,7 @@ struct ZoneDomains {
 /// A meter. Filled by energy/.
 struct SourceStatus {
   std::string name;
+  std::string interface{};  // kernel interface in use: "powercap", "perf", "msr"; "" if the source has only one
   bool up = false;          // the last sample read at least one domain, and rediscovery works
   WallTime last_success{};  // epoch: never
   uint64_t rejected_readings = 0;

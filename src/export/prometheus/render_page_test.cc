@@ -75,6 +75,7 @@ TEST(Render, SelfFigures_ExactSamples) {
       const char* line : {
           R"(kepler_source_up{node_name="n1",source="rapl"} 1)",
           R"(kepler_source_up{node_name="n1",source="procfs"} 1)",
+          R"(kepler_source_interface_info{interface="powercap",node_name="n1",source="rapl"} 1)",
           R"(kepler_source_last_success_timestamp_seconds{node_name="n1",source="rapl"} 1700000000)",
           R"(kepler_source_last_success_timestamp_seconds{node_name="n1",source="procfs"} 0)",
           R"(kepler_source_rejected_readings_total{node_name="n1",source="rapl"} 1)",

@@ -67,6 +67,7 @@ inline snapshot::Snapshot Full() {
   s.unattributed_cpu = std::chrono::milliseconds(10);
   s.unlisted[0][1][0] = Energy::Joules(7);
   s.sources.push_back({.name = "rapl",
+                       .interface = "powercap",
                        .up = true,
                        .last_success = s.taken_at,
                        .rejected_readings = 1,

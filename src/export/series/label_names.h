@@ -29,6 +29,7 @@ inline constexpr Names<10> kSharedBy = {"features", "machine",   "mae_watts", "m
 inline constexpr Names<2> kModelZone = {"node_name", "zone"};
 inline constexpr Names<3> kBasisZone = {"basis", "node_name", "zone"};
 inline constexpr Names<2> kNodeSource = {"node_name", "source"};
+inline constexpr Names<3> kSourceInterface = {"interface", "node_name", "source"};
 inline constexpr Names<3> kSourceZone = {"node_name", "source", "zone"};
 inline constexpr Names<3> kNodeZone = {"node_name", "path", "zone"};
 inline constexpr Names<5> kNodeUnlisted = {"level", "node_name", "path", "reason", "zone"};

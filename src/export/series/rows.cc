@@ -160,6 +160,11 @@ void PodInformerInfo(const Context& c, Visitor& out) {
   if (c.snapshot.pod_informer) out.Add({c.snapshot.pod_informer->mode, c.snapshot.pod_informer->source}, Of(kOne));
 }
 
+void SourceInterfaceInfo(const Context& c, Visitor& out) {
+  for (const status::SourceStatus& source : c.snapshot.sources)
+    if (!source.interface.empty()) out.Add({source.interface, source.name}, Of(kOne));
+}
+
 void ModelErrorKnown(const Context& c, Visitor& out) {
   ForEachModel(c, [&](const auto& used) { out.Add({used.zone}, Of(!used.basis.empty())); });
 }

@@ -185,6 +185,8 @@ template <auto kMember>
 void OfPipeline(const Context& c, Visitor& out) {
   out.Add({}, Of(c.snapshot.pipeline.*kMember));
 }
+/// Labels: kSourceInterface.
+void SourceInterfaceInfo(const Context& c, Visitor& out);
 /// Emits rows only if pods are named; labels: kModeSource.
 void PodInformerInfo(const Context& c, Visitor& out);
 template <auto kMember>
