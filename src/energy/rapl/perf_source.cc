@@ -1,6 +1,7 @@
 #include "energy/rapl/perf_source.h"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -59,7 +60,12 @@ Result<std::vector<Domain>> PerfSource::Discover() {
 }
 
 Result<std::map<CounterKind, PerfSource::Event>> PerfSource::FindEvents() {
-  const auto type = os::ReadNumber<uint32_t>(pmu_ + "/type", buffer_);
+  auto type = os::ReadNumber<uint32_t>(pmu_ + "/type", buffer_);
+  const std::string direct = sysfs_ + "/devices/power";
+  if (!type && type.error().kind == ErrorKind::kNotFound && ::access(direct.c_str(), F_OK) == 0) {
+    pmu_ = direct;
+    type = os::ReadNumber<uint32_t>(pmu_ + "/type", buffer_);
+  }
   if (!type)
     return Fail(type.error().kind,
                 type.error().message + "; this kernel has no power PMU there (is the rapl module loaded?)");

@@ -64,7 +64,8 @@ class PerfSource final : public EnergySource {
   [[nodiscard]] Answer ReadCounter(Counter& counter);
 
   std::string sysfs_;
-  std::string pmu_;  // directory of the PMU
+  std::string pmu_;  // directory of the PMU: <sysfs>/bus/event_source/devices/power, a link to <sysfs>/devices/power.
+                     // A container may have only the latter
   ZoneChoice wanted_;
   PerfOpener opener_;
   const Clock& clock_;

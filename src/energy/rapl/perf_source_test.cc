@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "energy/meter.h"
 #include "energy/rapl/perf_test_util.h"
 #include "testing/fake_clock.h"
@@ -83,6 +85,11 @@ TEST_F(PerfSourceTest, Discover_Dies_AddUpOnIntelAndAreOneOnAmd) {
   EXPECT_THAT(Keys(Make({"package"})->Discover()), ElementsAre("package@0.0", "package@0.1", "package@1.0"));
   tree_.Write("devices/system/cpu/modalias", "cpu:type:x86,ven0002fam0017mod0001:feature:,0000\n");
   EXPECT_THAT(Keys(Make({"package"})->Discover()), ElementsAre("package@0", "package@1"));
+}
+
+TEST_F(PerfSourceTest, Discover_ContainerWithoutSysBus_FindsTheDevice) {
+  std::filesystem::rename(tree_.Path("bus/event_source/devices/power"), tree_.Path("devices/power"));
+  EXPECT_THAT(Keys(Make()->Discover()), ElementsAre("package@0", "dram@0", "package@1", "dram@1"));
 }
 
 TEST_F(PerfSourceTest, Discover_NoPermission_NamesTheCapability) {
