@@ -14,6 +14,7 @@
 #include "energy/rapl/perf_source.h"
 #include "energy/rapl/perf_test_util.h"
 #include "energy/rapl/powercap_source.h"
+#include "energy/rapl/rapl_interfaces.h"
 #include "energy/simulated/simulated_source.h"
 
 namespace kepler::energy {
@@ -51,6 +52,15 @@ class RaplRig : public Rig {
       tree.Write(std::string("class/powercap/") + entry + "/energy_uj", text);
   }
   uint64_t counter_ = 1'000;
+};
+
+/// Powercap as the first of several interfaces.
+class InterfacesRig final : public RaplRig {
+ public:
+  std::unique_ptr<EnergySource> MakeSource() override {
+    return std::make_unique<rapl::RaplSource>(rapl::ListRaplInterfaces(
+        {.sysfs = tree.root(), .zones = {}, .msr_enabled = true, .msr_device_path = tree.Path("dev/cpu")}, clock));
+  }
 };
 
 /// Two sockets with a power PMU and without powercap.
@@ -229,8 +239,8 @@ class EnergySourceBehaviour : public ::testing::Test {
   std::vector<DomainReading> readings_;
 };
 
-using Rigs = ::testing::Types<RaplRig, PerfRig, MsrRig, HwmonRig, AcpiRig, PmCountersRig, BatteryRig, IpmiRig<true>,
-                              IpmiRig<false>, SimulatedRig, ModelRig<status::Domain::kCpu>,
+using Rigs = ::testing::Types<RaplRig, InterfacesRig, PerfRig, MsrRig, HwmonRig, AcpiRig, PmCountersRig, BatteryRig,
+                              IpmiRig<true>, IpmiRig<false>, SimulatedRig, ModelRig<status::Domain::kCpu>,
                               ModelRig<status::Domain::kPlatform>, PolledRig>;
 TYPED_TEST_SUITE(EnergySourceBehaviour, Rigs);
 
