@@ -40,6 +40,29 @@ def module(release):
     return built
 
 
+def _is_newer(source, built):
+    return not built.exists() or built.stat().st_mtime < source.stat().st_mtime
+
+
+def table(name):
+    """acpi/NAME.asl, compiled."""
+    source, built = HERE / "acpi" / f"{name}.asl", PLACE / f"{name}.aml"
+    if _is_newer(source, built):
+        _run("iasl", "-p", built.with_suffix(""), "-ve", source)
+    return built
+
+
+def power_supply():
+    source, built = HERE / "psu" / "corsair_psu.c", PLACE / "corsair_psu"
+    if _is_newer(source, built):
+        _run("gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-o", built, source)
+    return built
+
+
+def node_exporter():
+    return debian.unpacked("prometheus-node-exporter", parts=("./usr/bin/*",)) / "usr/bin/prometheus-node-exporter"
+
+
 def add_python(image, folder):
     """Python with the modules that the checks in `folder` need, compiled, and their shared libraries."""
     image.program(PYTHON, "/usr/bin/python3")
@@ -76,5 +99,11 @@ def initramfs(guest, agent, path):
         image.put(HERE / "guest" / "init", "/init")
         if guest.rapl:
             image.put(module(release), "/lab/rapl_msr_lab.ko")
+        for program in guest.programs:
+            image.install(program, "lab")
+        if guest.psu:
+            image.program(power_supply(), "/lab/bin/corsair_psu")
+        if guest.node_exporter:
+            image.program(node_exporter(), "/lab/bin/node_exporter")
         image.write(path)
     return debian.fast_kernel(vmlinuz)

@@ -2,6 +2,7 @@
 import dataclasses
 
 RAPL = ("msr", "intel_rapl_msr", "rapl")
+PLATFORM = ("acpi_power_meter", "battery", "ac", "ipmi_si", "ipmi_devintf", "uhid", "corsair-psu")
 
 
 @dataclasses.dataclass
@@ -13,14 +14,22 @@ class Guest:
     cpus: str
     checks: int  # that run; fewer is a failure
     modules: tuple = ()
+    programs: tuple = ()  # of the host
     rapl: bool = True
+    tables: tuple = ()  # of acpi/
+    bmc: bool = False
+    psu: bool = False
+    node_exporter: bool = False
     short: bool = True  # part of `make lab`
     memory_mib: int = 768
-    arguments: tuple = ()  # more of QEMU's
 
 
 # Without "hypervisor" the kernel's RAPL drivers take the machine for a real one.
 GUESTS = {guest.name: guest for guest in (
     Guest("intel", "two sockets of Intel with every meter", "linux-image-amd64", "Skylake-Server,-hypervisor",
-          "2,sockets=2", checks=7, modules=RAPL),
+          "2,sockets=2", checks=14, modules=RAPL + PLATFORM, programs=("ipmitool",), tables=("machine",), bmc=True, psu=True,
+          node_exporter=True),
+    Guest("amd", "AMD, RAPL without other meters", "linux-image-amd64", "EPYC-Rome,-hypervisor", "2", checks=5, modules=RAPL),
+    Guest("cloud", "virtual machine without any meter", "linux-image-cloud-amd64", "Skylake-Server", "2", checks=2,
+          rapl=False),
 )}

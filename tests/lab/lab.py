@@ -13,19 +13,21 @@ from pathlib import Path
 import build
 import machine
 from desk import Desk
+from devices import Devices
 from guests import GUESTS
 
 SECONDS = 150
 
 
 def run(guest, agent, logs):
-    """(lines that the guest said, console, seconds, problem or "")."""
-    with tempfile.TemporaryDirectory() as scratch:
+    """(lines that the guest said, console, seconds from the start of QEMU, problem or "")."""
+    with tempfile.TemporaryDirectory() as scratch, Devices(guest, Path(scratch) / "devices") as devices:
         image, console = Path(scratch) / "initramfs", logs / f"{guest.name}.console"
         kernel = build.initramfs(guest, agent, image)
-        desk = Desk(Path(scratch) / "desk", {})
-        words = machine.command(kernel, image, console, f"lab_scenario={guest.name}", *desk.arguments, *guest.arguments,
-                                cpu=guest.cpu, cpus=guest.cpus, memory_mib=guest.memory_mib)
+        desk = Desk(Path(scratch) / "desk", devices.obey)
+        words = machine.command(kernel, image, console, " ".join((f"lab_scenario={guest.name}", *devices.words)),
+                                *desk.arguments, *devices.arguments, cpu=guest.cpu, cpus=guest.cpus,
+                                memory_mib=guest.memory_mib)
         began = time.monotonic()
         with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               text=True) as process:
@@ -33,8 +35,9 @@ def run(guest, agent, logs):
                 problem = desk.serve(process, SECONDS)
             finally:
                 process.kill()
+        seconds = time.monotonic() - began
     (logs / f"{guest.name}.results").write_text("\n".join(desk.lines) + "\n")
-    return desk.lines, machine.text_of(console), time.monotonic() - began, problem
+    return desk.lines, machine.text_of(console), seconds, problem
 
 
 def judge(guest, lines, console, problem):
