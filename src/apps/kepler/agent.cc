@@ -223,8 +223,9 @@ void Agent::AddEndpoints() {
   links.push_back({"/-/healthy", "Liveness", "200 while ticks are on time; also /probe/livez, /healthz"});
   links.push_back({"/-/ready", "Readiness", "200 after the first complete snapshot; also /probe/readyz"});
   links.push_back({"/debug/config", "Configuration", "The effective configuration, without secrets"});
-  server_->Handle("/", [page = Text(web::LandingPage(build_.version, links), "text/html; charset=utf-8")](
-                           const http::server::Request&, const http::server::Responder& answer) { answer(page); });
+  server_->Handle("/", [this, links](const http::server::Request&, const http::server::Responder& answer) {
+    answer(Text(web::LandingPage(build_.version, links, board_.Latest().get()), "text/html; charset=utf-8"));
+  });
 }
 
 std::vector<std::string> Agent::Urls() const {

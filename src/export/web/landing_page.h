@@ -1,7 +1,10 @@
 #pragma once
-// The page at "/": describes the agent and links its endpoints. Self-contained: no script, no other file.
+// The page at "/": describes the agent, links its endpoints and lists the meters. Self-contained: no script, no other
+// file.
 #include <string>
 #include <vector>
+
+#include "snapshot/snapshot.h"
 
 namespace kepler::web {
 
@@ -11,7 +14,8 @@ struct Link {
   std::string description;
 };
 
-/// HTML in UTF-8; every text is escaped.
-[[nodiscard]] std::string LandingPage(const std::string& version, const std::vector<Link>& links);
+/// HTML in UTF-8; every text is escaped. `snapshot`: null before the first tick.
+[[nodiscard]] std::string LandingPage(const std::string& version, const std::vector<Link>& links,
+                                      const snapshot::Snapshot* snapshot);
 
 }  // namespace kepler::web
