@@ -1,0 +1,101 @@
+"""Meters of the whole machine that the kernel shows as files: an ACPI power meter, a power supply, a battery."""
+import json
+import os
+import subprocess
+import unittest
+
+from exposition import microjoules
+from harness import binary, run_tests, wait_until
+from powercap import ONE_PACKAGE, PowercapTree, metered_agent
+
+ACPI = "class/hwmon/hwmon0/device"  # the kernel's old registration: the files are in the ACPI device
+PSU = "class/hwmon/hwmon1"
+BATTERY = "class/power_supply/BAT0"
+
+
+class Machine(PowercapTree):
+    """A package of 50 W, an ACPI power meter, a Corsair power supply and a battery on mains."""
+
+    def __init__(self):
+        super().__init__(ONE_PACKAGE)
+        self.put(ACPI, name="power_meter", power1_average=210_000_000, power1_oem_info="Server")
+        self.put(PSU, name="corsairpsu", power1_label="power total", power1_input=187_500_000,
+                 power2_label="power +12v", power2_input=150_000_000)
+        self.put(BATTERY, type="Battery", status="Full", power_now=30_000_000)
+
+    def put(self, directory, **files):
+        os.makedirs(os.path.join(self.root, directory), exist_ok=True)
+        for name, value in files.items():
+            path = os.path.join(self.root, directory, name)
+            with open(path + ".new", "w", encoding="ascii") as file:
+                file.write(f"{value}\n")
+            os.rename(path + ".new", path)
+
+
+class PlatformMeters(unittest.TestCase):
+    def setUp(self):
+        self.machine = self.enterContext(Machine())
+        self.machine.start()
+        self.agent = self.enterContext(metered_agent(self.machine))
+        wait_until(lambda: self.scrape().series("kepler_node_other_joules_total"), "two readings of the ACPI meter")
+
+    def scrape(self):
+        self.last = self.agent.scrape_after()
+        return self.last
+
+    def watts(self, source, **labels):
+        return self.last.value("kepler_platform_watts", source=source, **labels)
+
+    def test_every_sensor_has_watts_and_one_meter_gives_the_total(self):
+        wait_until(lambda: self.scrape().series("kepler_platform_watts", source="psu"), "the power supply")
+        self.assertEqual(self.watts("acpi"), 210)
+        self.assertEqual(self.watts("psu", source_name="power_total"), 187.5)
+        self.assertEqual(self.watts("psu", source_name="power__12v"), 150)
+        self.assertEqual(self.last.series("kepler_platform_watts", source="battery"), [], "a battery on mains says nothing")
+        self.assertEqual(self.last.value("kepler_node_platform_watts", zone="platform"), 210)
+        info = self.last.series("kepler_node_platform_sensor_info")
+        self.assertEqual([labels["source"] for labels, _ in info], ["acpi"])
+        self.assertEqual(self.last.value("kepler_node_platform_joules_total", zone="platform"),
+                         self.last.value("kepler_platform_joules_total", source="acpi"))
+
+    def energies(self):
+        """µJ of the machine, and of what is not its package."""
+        self.scrape()
+        total = microjoules(self.last.value("kepler_node_platform_joules_total", zone="platform"))
+        other = microjoules(self.last.value("kepler_node_other_joules_total"))
+        debt = microjoules(self.last.value("kepler_node_other_debt_joules"))
+        self.assertGreaterEqual(other, 0)
+        self.assertGreaterEqual(debt, 0)
+        return total, other - debt
+
+    def test_other_is_the_machine_without_its_package(self):
+        total, other = self.energies()
+        two_readings = 1_500_000_000  # µJ: more than one poll of 5 s at 210 W
+        wait_until(lambda: self.energies()[0] - total > two_readings, "two more readings of the ACPI meter")
+        total_after, other_after = self.energies()
+        self.assertAlmostEqual((other_after - other) / (total_after - total), 160 / 210, delta=0.01)
+
+    def test_a_fault_costs_only_the_series_of_its_meter(self):
+        package = self.last.value("kepler_node_cpu_joules_total", zone="package")
+        self.machine.put(ACPI, power1_average="not a number")
+        wait_until(lambda: not self.scrape().series("kepler_platform_watts", source="acpi"), "the fault")
+        self.assertGreater(self.last.value("kepler_source_failed_reads_total", source="acpi"), 0)
+        self.assertGreater(self.last.value("kepler_node_cpu_joules_total", zone="package"), package)
+        self.assertTrue(self.last.series("kepler_node_cpu_watts", zone="package"))
+        total = self.last.value("kepler_node_platform_joules_total", zone="platform")
+        self.machine.put(ACPI, power1_average=220_000_000)
+        wait_until(lambda: self.scrape().series("kepler_platform_watts", source="acpi"), "the recovery")
+        self.assertEqual(self.watts("acpi"), 220)
+        self.assertGreaterEqual(self.last.value("kepler_node_platform_joules_total", zone="platform"), total)
+
+    def test_the_page_and_the_command_list_the_meters(self):
+        self.assertIn(b"counts in the total of the machine", self.agent.get("/")[-1])
+        output = subprocess.run([binary(), "meters", "--json", "--host.sysfs", self.machine.root], capture_output=True,
+                                check=True, text=True).stdout
+        states = {meter["name"]: meter["state"] for meter in json.loads(output)["meters"]}
+        self.assertEqual({name: states[name] for name in ("rapl", "acpi", "psu", "battery")},
+                         {"rapl": "used", "acpi": "used", "psu": "ready", "battery": "ready"})
+
+
+if __name__ == "__main__":
+    run_tests()
