@@ -98,6 +98,7 @@ struct Config {
   std::string redfish_node_name;
   std::string redfish_config_file;
   Duration redfish_http_timeout = std::chrono::seconds(5);
+  Duration redfish_interval = std::chrono::seconds(15);
   bool force_hwmon = false;
   energy::hwmon::HwmonOptions hwmon;
   bool gpu_enabled = false;

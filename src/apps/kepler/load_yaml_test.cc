@@ -61,7 +61,7 @@ debug: {pprof: {enabled: true}}
 kube: {enabled: true, config: /k, nodeName: n, podInformer: {mode: apiserver, pollInterval: 1m}}
 dev: {software-events: true, fake-cpu-meter: {enabled: true, zones: [dram]}}
 experimental:
-  platform: {redfish: {enabled: true, nodeName: r, configFile: /r, httpTimeout: 9s}}
+  platform: {redfish: {enabled: true, nodeName: r, configFile: /r, httpTimeout: 9s, interval: 30s}}
   hwmon: {forceEnabled: true, zones: [z], chips: [c], chipRules: [{name: x}]}
   gpu: {enabled: true, idlePower: 12.5, dcgmEndpoint: "http://d"}
 )");
@@ -107,6 +107,7 @@ experimental:
   EXPECT_EQ(c.redfish_node_name, "r");
   EXPECT_EQ(c.redfish_config_file, "/r");
   EXPECT_EQ(c.redfish_http_timeout, seconds(9));
+  EXPECT_EQ(c.redfish_interval, seconds(30));
   EXPECT_TRUE(c.force_hwmon);
   EXPECT_THAT(c.hwmon.zones, ElementsAre("z"));
   EXPECT_THAT(c.hwmon.chips, ElementsAre("c"));

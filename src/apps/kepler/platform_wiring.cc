@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "energy/hwmon/acpi_meter.h"
 #include "energy/platform/ipmi/dcmi_source.h"
+#include "energy/platform/redfish/redfish_source.h"
 #include "energy/platform/sysfs/battery_source.h"
 #include "energy/platform/sysfs/hwmon_power_source.h"
 #include "energy/platform/sysfs/pm_counters_source.h"
@@ -23,6 +24,8 @@ namespace {
 using energy::platform::ipmi::DcmiSource;
 using energy::platform::ipmi::FindIpmiDevice;
 using energy::platform::ipmi::OpenIpmiDevice;
+using energy::platform::redfish::RedfishOptions;
+using energy::platform::redfish::RedfishSource;
 using energy::platform::sysfs::BatterySource;
 using energy::platform::sysfs::HwmonPowerKind;
 using energy::platform::sysfs::HwmonPowerSource;
@@ -63,6 +66,16 @@ BlockingMeter MakeDcmi(const Dcmi& dcmi) {
           dcmi.interval};
 }
 
+/// A configured BMC counts as present: nothing on this machine shows it, and its failure is then reported.
+BlockingMeter MakeRedfish(const Config& config) {
+  const RedfishOptions options{.bmc_file = config.redfish_config_file,
+                               .node_name = config.redfish_node_name,
+                               .timeout = std::chrono::ceil<std::chrono::milliseconds>(config.redfish_http_timeout)};
+  return {std::string(RedfishSource::kName), [] { return true; },
+          [options] { return std::make_unique<RedfishSource>(options, std::make_shared<SystemClock>()); },
+          config.redfish_interval};
+}
+
 /// The user says that the ACPI power meter of this machine measures its CPUs.
 bool AcpiMeterIsOfCpus(const energy::hwmon::HwmonOptions& hwmon) {
   const auto is_acpi = [](std::string_view chip) { return chip == energy::hwmon::kAcpiMeterChip; };
@@ -79,7 +92,8 @@ std::optional<BlockingMeter> MakeBlockingMeter(PlatformKind kind, const Config& 
     case PlatformKind::kDcmi:
       return MakeDcmi(config.dcmi);
     case PlatformKind::kRedfish:
-      break;
+      if (!config.redfish_enabled) break;
+      return MakeRedfish(config);
     case PlatformKind::kAcpi:
       if (AcpiMeterIsOfCpus(config.hwmon)) break;
       return MakeHwmonPower(sysfs, HwmonPowerKind::kAcpi, kAcpiPeriod);

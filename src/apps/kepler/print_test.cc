@@ -102,7 +102,7 @@ TEST(PrintConfig, Defaults_AsNestedBlocksInTheOrderOfTheTable) {
   EXPECT_THAT(text, HasSubstr("  listenAddresses: [\":28282\"]\n"));
   EXPECT_THAT(text,
               HasSubstr("experimental:\n  platform:\n    redfish:\n      enabled: false\n      nodeName: \"\"\n"));
-  EXPECT_THAT(text, HasSubstr("      httpTimeout: 5s\n  hwmon:\n    forceEnabled: false\n"));
+  EXPECT_THAT(text, HasSubstr("      httpTimeout: 5s\n      interval: 15s\n  hwmon:\n    forceEnabled: false\n"));
 }
 
 TEST(PrintConfig, CredentialsInUrls_AreHiddenOnRequest) {

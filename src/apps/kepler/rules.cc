@@ -182,6 +182,9 @@ void CheckExperimental(Draft& draft, const Config& config) {
     draft.Reject("experimental.platform.redfish.enabled",
                  "needs the BMC file; set experimental.platform.redfish.configFile or "
                  "--experimental.platform.redfish.config-file");
+  const auto& meters = config.platform_meters;
+  if (config.redfish_enabled && std::ranges::find(meters, PlatformKind::kRedfish) == meters.end())
+    draft.Warn("experimental.platform.redfish.enabled has no effect, because platform.preferredMeters lacks redfish");
   const std::string& endpoint = config.gpu_dcgm_endpoint;
   if (endpoint.empty()) return;
   if (const Status url = settings::CheckEndpoint(endpoint); !url)

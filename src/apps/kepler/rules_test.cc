@@ -389,6 +389,17 @@ TEST_F(Validation, RedfishWithoutItsFile_IsAnError) {
   EXPECT_THAT(Errors(), ElementsAre(HasSubstr("redfish.enabled: needs the BMC file")));
 }
 
+TEST_F(Validation, RedfishThatIsNotPreferred_IsAWarning) {
+  tree_.Write("bmc.yaml", "nodes: {}\n");
+  config_.redfish_enabled = true;
+  config_.redfish_config_file = tree_.Path("bmc.yaml");
+  EXPECT_THAT(Errors(), IsEmpty());
+  EXPECT_THAT(draft_.warnings(), IsEmpty());
+  config_.platform_meters = {PlatformKind::kAcpi};
+  EXPECT_THAT(Errors(), IsEmpty());
+  EXPECT_THAT(draft_.warnings(), ElementsAre(HasSubstr("platform.preferredMeters lacks redfish")));
+}
+
 TEST_F(Validation, RedfishWithAMissingFile_IsAnError) {
   config_.redfish_enabled = true;
   config_.redfish_config_file = tree_.Path("none");

@@ -38,7 +38,6 @@ constexpr int64_t kHour = Duration(hours(1)).count();
 constexpr int64_t kMaxSensorIndex = 1024;
 
 constexpr std::string_view kNoProfiles = "there is no Go runtime to profile; perf shows where time goes";
-constexpr std::string_view kNoBmcs = "BMCs are not read";
 constexpr std::string_view kNoGpus = "GPUs are not read";
 
 constexpr Key kChipRuleKeys[] = {
@@ -212,15 +211,18 @@ constexpr Key kKeys[] = {
     Key("dev.fake-cpu-meter.zones", "", "Zones of the fake meter. Empty: package, core, dram",
         kAt<&Config::fake_zones>),
     Key("experimental.platform.redfish.enabled", "experimental.platform.redfish.enabled",
-        "Read the power of the whole machine from its BMC", kAt<&Config::redfish_enabled>, {.missing = kNoBmcs}),
+        "Read the power of the whole machine from its BMC over Redfish", kAt<&Config::redfish_enabled>),
     Key("experimental.platform.redfish.nodeName", "experimental.platform.redfish.node-name",
         "Name of this node in the BMC file. Empty: kube.nodeName or, without it, the host name",
-        kAt<&Config::redfish_node_name>, {.missing = kNoBmcs}),
+        kAt<&Config::redfish_node_name>),
     Key("experimental.platform.redfish.configFile", "experimental.platform.redfish.config-file",
         "Path to the file with BMC addresses and credentials; required if redfish.enabled is true",
-        kAt<&Config::redfish_config_file>, {.missing = kNoBmcs, .is_path = true}),
+        kAt<&Config::redfish_config_file>, {.is_path = true}),
     Key("experimental.platform.redfish.httpTimeout", "", "Timeout of a request to a BMC; 0: the default",
-        kAt<&Config::redfish_http_timeout>, {.missing = kNoBmcs, .min = 0, .max = kHour}),
+        kAt<&Config::redfish_http_timeout>, {.min = 0, .max = kHour}),
+    Key("experimental.platform.redfish.interval", "",
+        "Time between two readings of the BMC by Redfish. Most BMCs update their sensors every few seconds",
+        kAt<&Config::redfish_interval>, {.min = kSecond, .max = kMinute}),
     Key("experimental.hwmon.forceEnabled", "experimental.hwmon.force-enabled",
         "Deprecated: set cpu.preferredMeters to [hwmon]", kAt<&Config::force_hwmon>),
     Key("experimental.hwmon.zones", "experimental.hwmon.zones",

@@ -137,10 +137,8 @@ TEST(Schema, SwitchedOnButMissing_IsNamed) {
   config.stdout_enabled = true;
   EXPECT_THAT(warnings(config), IsEmpty());
   config.pprof_enabled = true;
-  config.redfish_enabled = true;
   config.gpu_enabled = true;
   EXPECT_THAT(warnings(config), ElementsAre(StartsWith("not in this version: debug.pprof.enabled: "),
-                                            StartsWith("not in this version: experimental.platform.redfish.enabled: "),
                                             StartsWith("not in this version: experimental.gpu.enabled: ")));
 }
 
