@@ -13,6 +13,8 @@
 #     Power models on data/nx12.csv compared with scikit-learn and XGBoost: CPU seconds of training, or with --accuracy
 #     errors of predictions. The first run installs both with pip into build/models-venv; --python FILE is an interpreter that
 #     has them. Takes one minute, with --accuracy four.
+#   tools/bench.sh meters [--build DIR] [--strict] [--processes N] [--rounds N]
+#     What four meters of the machine with eleven sensors add to a tick, to memory and to the number of threads. Takes one minute.
 #   --build DIR   measure the programs of this build (default: builds the preset release-tests)
 #   --strict      exit 1 if a budget is exceeded; otherwise budgets are only printed
 # In-process benchmarks are separate programs: DIR/bench/*_bench.
@@ -21,7 +23,7 @@ source "$(dirname "$0")/lib.sh"
 
 bench=agent
 case "${1:-}" in
-  agent | activity | models) bench=$1; shift ;;
+  agent | activity | meters | models) bench=$1; shift ;;
 esac
 programs=(kepler sleepers yardstick scrapers context_switches process_lives thread_exits)
 [ "$bench" != models ] || programs=(model_training)
