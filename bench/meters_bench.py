@@ -24,7 +24,7 @@ SENSORS = {  # file: content
 
 
 class PlatformMeter(Meter):
-    """The tree of Meter with eleven sensors of four meters of the machine."""
+    """The tree of Meter with ten sensors of four meters of the machine."""
 
     def __init__(self):
         super().__init__()

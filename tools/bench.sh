@@ -14,7 +14,7 @@
 #     errors of predictions. The first run installs both with pip into build/models-venv; --python FILE is an interpreter that
 #     has them. Takes one minute, with --accuracy four.
 #   tools/bench.sh meters [--build DIR] [--strict] [--processes N] [--rounds N]
-#     What four meters of the machine with eleven sensors add to a tick, to memory and to the number of threads. Takes one minute.
+#     What four meters of the machine with ten sensors add to a tick, to memory and to the number of threads. Takes one minute.
 #   --build DIR   measure the programs of this build (default: builds the preset release-tests)
 #   --strict      exit 1 if a budget is exceeded; otherwise budgets are only printed
 # In-process benchmarks are separate programs: DIR/bench/*_bench.
