@@ -35,7 +35,7 @@ TEST(ParseCommandLine, Nothing_GivesTheDefaults) {
   EXPECT_EQ(c.min_terminated_joules, 10);
   EXPECT_EQ(c.terminated_retention, minutes(2));
   EXPECT_THAT(c.preferred_meters, ElementsAre(Meter::kRapl, Meter::kHwmon));
-  EXPECT_THAT(c.rapl_zones, IsEmpty());
+  EXPECT_THAT(c.rapl.zones, IsEmpty());
   EXPECT_FALSE(c.require_meter);
   EXPECT_TRUE(c.model_platform);
   EXPECT_FALSE(c.model_guest_idle);

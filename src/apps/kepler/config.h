@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "energy/hwmon/hwmon_source.h"
+#include "energy/rapl/rapl_interfaces.h"
 #include "pipeline/node_tick.h"
 #include "pipeline/tick_schedule.h"
 #include "settings/table.h"
@@ -57,7 +58,7 @@ struct Config {
   int64_t min_terminated_joules = 10;
   Duration terminated_retention = std::chrono::minutes(2);
   std::vector<Meter> preferred_meters = {Meter::kRapl, Meter::kHwmon};
-  std::vector<std::string> rapl_zones;
+  energy::rapl::RaplOptions rapl;
   bool require_meter = false;
   std::vector<PlatformKind> platform_meters = {PlatformKind::kPmCounters, PlatformKind::kRedfish,
                                                PlatformKind::kDcmi,       PlatformKind::kAcpi,

@@ -47,7 +47,7 @@ log: {level: debug, format: json}
 host: {sysfs: /a, procfs: /b}
 monitor: {interval: 3s, staleness: 1s, maxTerminated: -1, minTerminatedEnergyThreshold: 7, terminatedRetention: 3m}
 cpu: {preferredMeters: [fake]}
-rapl: {zones: [core]}
+rapl: {zones: [core], perf: {force: true}, msr: {enabled: true, force: true, devicePath: /host/dev/cpu}}
 meter: {require: true}
 platform: {dcmi: {devicePath: /dev/ipmi1, interval: 30s}}
 model: {platform: false, guestIdle: true}
@@ -75,7 +75,9 @@ experimental:
   EXPECT_EQ(c.min_terminated_joules, 7);
   EXPECT_EQ(c.terminated_retention, minutes(3));
   EXPECT_THAT(c.preferred_meters, ElementsAre(Meter::kFake));
-  EXPECT_THAT(c.rapl_zones, ElementsAre("core"));
+  EXPECT_THAT(c.rapl.zones, ElementsAre("core"));
+  EXPECT_TRUE(c.rapl.perf_force && c.rapl.msr_enabled && c.rapl.msr_force);
+  EXPECT_EQ(c.rapl.msr_device_path, "/host/dev/cpu");
   EXPECT_TRUE(c.require_meter);
   EXPECT_EQ(c.dcmi.device_path, "/dev/ipmi1");
   EXPECT_EQ(c.dcmi.interval, seconds(30));
@@ -257,7 +259,7 @@ experimental: {hwmon: {chipRules: }, gpu: {idlePower: }}
 TEST(LoadYaml, TextsThatLookLikeNumbers_StayTexts) {
   const Config c = LoadFine("kube: {nodeName: 0123}\nrapl: {zones: [1, yes]}\n");
   EXPECT_EQ(c.node_name, "0123");
-  EXPECT_THAT(c.rapl_zones, ElementsAre("1", "yes"));
+  EXPECT_THAT(c.rapl.zones, ElementsAre("1", "yes"));
 }
 
 TEST(LoadYaml, MetricsLevel_TextListOrCommas) {

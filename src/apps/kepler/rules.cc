@@ -198,6 +198,15 @@ void WarnOfBaseline(Draft& draft, const Config& config) {
     draft.Warn("attribution.split: no baseline can be learned with a monitor.interval above 5m, using the usage ratio");
 }
 
+void WarnOfMsr(Draft& draft, const Config& config) {
+  if (config.rapl.msr_enabled) return;
+  const auto warn = [&](bool differs, std::string_view path) {
+    if (differs) draft.Warn(fmt::format("{}: has no effect without rapl.msr.enabled", draft.Where(path)));
+  };
+  warn(config.rapl.msr_force, "rapl.msr.force");
+  warn(config.rapl.msr_device_path != Config().rapl.msr_device_path, "rapl.msr.devicePath");
+}
+
 void WarnOfInformer(Draft& draft, const Config& config) {
   if (config.kube_enabled) return;
   const Config defaults;
@@ -248,6 +257,7 @@ void Complete(Draft& draft, Config& config, const std::string& hostname) {
   if (config.counters != Counters::kOff && config.activity_source == ActivityChoice::kProcfs)
     draft.Warn("activity.source: procfs cannot count hardware events, using CPU time; metrics of events are left out");
   WarnOfBaseline(draft, config);
+  WarnOfMsr(draft, config);
   WarnOfInformer(draft, config);
   if (config.node_name.empty()) config.node_name = hostname;
   if (config.redfish_enabled && config.redfish_node_name.empty()) config.redfish_node_name = config.node_name;

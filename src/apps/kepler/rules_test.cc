@@ -160,7 +160,7 @@ TEST_F(Validation, IntervalZero_IsFine_ButNotATinyOne) {
 }
 
 TEST_F(Validation, EmptyListItem_IsRejectedWithItsLine) {
-  config_.rapl_zones = {"core", ""};
+  config_.rapl.zones = {"core", ""};
   draft_.GiveByFile("rapl.zones", 2, {3, 4});
   EXPECT_THAT(Errors(), ElementsAre("k.yaml:4: rapl.zones: has an empty item"));
 }
@@ -436,6 +436,18 @@ TEST(Complete, InformerSettingsWithoutKube_AreNamed) {
   draft.config.informer_mode = InformerMode::kApiserver;
   Complete(draft, draft.config, "host");
   EXPECT_THAT(draft.warnings(), ElementsAre(HasSubstr("kube.podInformer.mode: has no effect without kube.enabled")));
+}
+
+TEST(Complete, MsrSettingsWithoutMsr_AreNamed) {
+  ConfigDraft draft("");
+  draft.GiveByFile("rapl.msr.force", 3);
+  draft.config.rapl.msr_force = true;
+  draft.config.rapl.msr_enabled = true;
+  Complete(draft, draft.config, "host");
+  EXPECT_THAT(draft.warnings(), IsEmpty());
+  draft.config.rapl.msr_enabled = false;
+  Complete(draft, draft.config, "host");
+  EXPECT_THAT(draft.warnings(), ElementsAre(HasSubstr("rapl.msr.force: has no effect without rapl.msr.enabled")));
 }
 
 TEST(Complete, BaselineWithAnIntervalThatTeachesNothing_IsNamed) {

@@ -9,6 +9,7 @@ namespace {
 
 using energy::hwmon::ChipRule;
 using energy::hwmon::HwmonOptions;
+using energy::rapl::RaplOptions;
 using settings::kAt;
 using settings::Key;
 using std::chrono::hours;
@@ -79,7 +80,21 @@ constexpr Key kKeys[] = {
     Key("rapl.zones", "",
         "RAPL zones to read, case-insensitive (package, core, dram, psys, ...). Empty: all zones; on AMD all except "
         "core, whose counter covers a single core",
-        kAt<&Config::rapl_zones>),
+        kAt<&Config::rapl, &RaplOptions::zones>),
+    Key("rapl.perf.force", "",
+        "Read RAPL through perf even if powercap works, and in a virtual machine. Otherwise perf is used only if "
+        "powercap does not work, and not in a virtual machine. Requires CAP_PERFMON",
+        kAt<&Config::rapl, &RaplOptions::perf_force>),
+    Key("rapl.msr.enabled", "",
+        "Read RAPL from the registers of the processor (MSR) if neither powercap nor perf works, but not in a virtual "
+        "machine. Requires CAP_SYS_RAWIO, which is a security risk",
+        kAt<&Config::rapl, &RaplOptions::msr_enabled>),
+    Key("rapl.msr.force", "",
+        "Read RAPL from the registers even if powercap or perf works, and in a virtual machine; requires "
+        "rapl.msr.enabled",
+        kAt<&Config::rapl, &RaplOptions::msr_force>),
+    Key("rapl.msr.devicePath", "", "Directory with the msr device of each CPU, as NUMBER/msr",
+        kAt<&Config::rapl, &RaplOptions::msr_device_path>, {.is_path = true}),
     Key("meter.require", "meter.require", "Exit at startup if no energy meter is found, instead of estimating energy",
         kAt<&Config::require_meter>),
     Key("platform.preferredMeters", "",

@@ -18,21 +18,29 @@
 #include "energy/hwmon/hwmon_source.h"
 #include "energy/modeled/model_source.h"
 #include "energy/modeled/node_rates.h"
-#include "energy/rapl/powercap_source.h"
+#include "energy/rapl/rapl_source.h"
 #include "energy/simulated/simulated_source.h"
 #include "os/read_time_accounting.h"
+#include "os/virtual_machine.h"
 
 namespace kepler::agent {
 namespace {
 
 std::string SecondsText(Nanoseconds time) { return fmt::format("{:.1f}", std::chrono::duration<double>(time).count()); }
 
+std::unique_ptr<energy::EnergySource> MakeRapl(const Config& config, const Clock& clock) {
+  auto options = config.rapl;
+  options.sysfs = config.host.sysfs;
+  options.is_guest = os::IsVirtualMachine(config.host.procfs, config.host.sysfs);
+  return std::make_unique<energy::rapl::RaplSource>(energy::rapl::ListRaplInterfaces(options, clock));
+}
+
 std::unique_ptr<energy::EnergySource> MakeMeter(Meter meter, const Config& config, const Clock& clock,
                                                 const SharedProcStat& proc_stat) {
   const Host& host = config.host;
   switch (meter) {
     case Meter::kRapl:
-      return std::make_unique<energy::rapl::PowercapSource>(host.sysfs, config.rapl_zones, clock);
+      return MakeRapl(config, clock);
     case Meter::kHwmon:
       return std::make_unique<energy::hwmon::HwmonSource>(host.sysfs, config.hwmon, clock);
     case Meter::kFake:

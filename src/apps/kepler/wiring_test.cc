@@ -42,7 +42,7 @@ std::string WarningsWithoutMeter(std::vector<Meter> preferred) {
 TEST(MakeMeters, NoMeterAtLogLevelWarn_TheLineHasTheCauseOfEach) {
   const std::string log = WarningsWithoutMeter({Meter::kRapl, Meter::kHwmon});
   EXPECT_THAT(log, HasSubstr("no energy meter is available"));
-  EXPECT_THAT(log, HasSubstr("rapl: list "));
+  EXPECT_THAT(log, HasSubstr("rapl: powercap: list "));
   EXPECT_THAT(log, HasSubstr("hwmon: list "));
 }
 

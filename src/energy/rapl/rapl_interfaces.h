@@ -10,13 +10,13 @@ namespace kepler::energy::rapl {
 
 struct RaplOptions {
   std::string sysfs;
-  std::vector<std::string> zones;  // as of PowercapSource
-  bool perf_force = false;         // prefer perf, also in a virtual machine
-  bool msr_enabled = false;        // without it, no msr device is ever opened
-  bool msr_force = false;          // prefer MSR, also in a virtual machine
-  std::string msr_device_path;     // directory with one directory per CPU: "/dev/cpu"
-  bool is_guest = false;           // virtual machine: RAPL registers are often missing or always read 0, and the
-                                   // kernel may log a call trace for each access
+  std::vector<std::string> zones;            // as of PowercapSource
+  bool perf_force = false;                   // prefer perf, also in a virtual machine
+  bool msr_enabled = false;                  // without it, no msr device is ever opened
+  bool msr_force = false;                    // prefer MSR, also in a virtual machine
+  std::string msr_device_path = "/dev/cpu";  // directory with the msr device of each CPU, as N/msr
+  bool is_guest = false;  // virtual machine: RAPL registers are often missing or always read 0, and the
+                          // kernel may log a call trace for each access
   PerfOpener perf_opener = OpenPerfCounter;
 };
 
