@@ -65,12 +65,14 @@ SEES = {
     "lab/judging": {"base", "json", "model", "lab/dataset", "lab/files", "lab/plot", "lab/training"},
     "lab/recorder": {"base", "daemon", "json", "model", "http/client", "lab/dataset"},
     "modelserver": {"base", "json", "model", "lab/files", "http/server"},
+    "modelserver/estimator": {"base", "json", "model", "modelserver"},
     "daemon": {"base", "os", "status"},
     "testing": {"base", "snapshot", "status"},
 }
 LAB = {room for room in SEES if room.startswith("lab/")}
-SEES["apps/kepler"] = set(SEES) - LAB - {"modelserver", "testing"}
-SEES["apps/kepler-model"] = LAB | {"base", "daemon", "http/server", "json", "model", "modelserver", "os", "settings"}
+SEES["apps/kepler"] = set(SEES) - LAB - {"modelserver", "modelserver/estimator", "testing"}
+SEES["apps/kepler-model"] = LAB | {"base", "daemon", "http/server", "json", "model", "model_store", "modelserver",
+                                 "modelserver/estimator", "os", "settings"}
 
 # The namespace of a room is its path: src/energy/rapl is kepler::energy::rapl. `export` is a keyword of C++, and `stdout` a macro.
 NAMESPACES = {
