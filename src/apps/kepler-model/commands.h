@@ -31,6 +31,7 @@ namespace kepler::lab::tool {
 [[nodiscard]] int RunExport(std::span<const char* const> arguments);
 [[nodiscard]] int RunImport(std::span<const char* const> arguments);
 [[nodiscard]] int RunServe(std::span<const char* const> arguments);
+[[nodiscard]] int RunEstimator(std::span<const char* const> arguments);
 
 /// One line on stderr.
 void Note(std::string_view text);

@@ -62,15 +62,6 @@ class ModelService final : public daemon::Service {
   std::unique_ptr<http::server::Server> server_;  // ends first: its handlers use the models
 };
 
-void LogEnvironment(const std::vector<EnvironmentUse>& uses) {
-  for (const EnvironmentUse& use : uses) {
-    if (use.reason.empty())
-      log::Info("setting of Kepler 0.7 is used", {{"name", use.name}});
-    else
-      log::Warn("setting of Kepler 0.7 is ignored", {{"name", use.name}, {"reason", use.reason}});
-  }
-}
-
 }  // namespace
 
 int RunServe(std::span<const char* const> arguments) {

@@ -106,6 +106,15 @@ std::vector<EnvironmentUse> ApplyEnvironment(Serving& config,
   return uses;
 }
 
+void LogEnvironment(const std::vector<EnvironmentUse>& uses) {
+  for (const EnvironmentUse& use : uses) {
+    if (use.reason.empty())
+      log::Info("setting of Kepler 0.7 is used", {{"name", use.name}});
+    else
+      log::Warn("setting of Kepler 0.7 is ignored", {{"name", use.name}, {"reason", use.reason}});
+  }
+}
+
 std::string EnvironmentOf(const std::string& directory, std::string_view name) {
   constexpr size_t kMax = 4096;
   if (const auto text = ReadSmallFile(directory + "/" + std::string(name), kMax); text && !Trim(*text).empty())

@@ -39,6 +39,9 @@ struct EnvironmentUse {
 [[nodiscard]] std::vector<EnvironmentUse> ApplyEnvironment(Serving& config,
                                                            const std::function<std::string(std::string_view)>& value);
 
+/// Logs each name that is set, and why it is ignored.
+void LogEnvironment(const std::vector<EnvironmentUse>& uses);
+
 /// The text of a name: of the file `directory`/`name`, else of the environment, without blanks around it.
 [[nodiscard]] std::string EnvironmentOf(const std::string& directory, std::string_view name);
 
