@@ -34,8 +34,8 @@ class Desk:
                 *whole, rest = (rest + part).split(b"\n")
                 for line in whole:
                     self.take(connection, line.decode(errors="replace").rstrip("\r"))
-        _, errors = process.communicate(timeout=30)
-        return f"QEMU ended with {process.returncode}: {errors.strip()}" if process.returncode else ""
+        said, _ = process.communicate(timeout=30)
+        return f"QEMU ended with {process.returncode}: {said.strip()}" if process.returncode else ""
 
     def take(self, connection, line):
         self.lines.append(line)

@@ -65,7 +65,7 @@ class Lab:
 
     def run(self, check):
         """A check is a function that returns its figures, or raises AssertionError."""
-        name = check.__name__.replace("_", " ")
+        name = check.__name__.replace("_", "-")
         try:
             self.host.say(f"CHECK {name} ok {check(self)}")
         except Exception as error:  # pylint: disable=broad-except  # the other checks run
