@@ -16,7 +16,7 @@ class Devices(contextlib.AbstractContextManager):
             if guest.tables:
                 self._add_tables(guest)
             if guest.bmc:
-                self._add_bmc(folder)
+                self._add_bmc(folder, guest.dcmi)
             self.stack = self.stack.pop_all()
 
     def __exit__(self, *_):
@@ -31,9 +31,9 @@ class Devices(contextlib.AbstractContextManager):
         self.words.append(WORDS)
         self.obey["set"] = page.set
 
-    def _add_bmc(self, folder):
+    def _add_bmc(self, folder, dcmi):
         folder.mkdir()
-        bmc = self.stack.enter_context(Bmc(folder))
+        bmc = self.stack.enter_context(Bmc(folder, dcmi=dcmi))
         self.arguments += bmc.arguments
         self.obey.update({"bmc-watts": bmc.set_watts, "bmc-fault": lambda *words: bmc.set_fault(" ".join(words)),
                           "bmc-stop": bmc.stop, "bmc-start": bmc.start})

@@ -18,18 +18,27 @@ class Guest:
     rapl: bool = True
     tables: tuple = ()  # of acpi/
     bmc: bool = False
+    dcmi: bool = True  # of the BMC; otherwise it has only a sensor
     psu: bool = False
     node_exporter: bool = False
     short: bool = True  # part of `make lab`
     memory_mib: int = 768
+    seconds: int = 180  # limit
 
 
 # Without "hypervisor" the kernel's RAPL drivers take the machine for a real one.
 GUESTS = {guest.name: guest for guest in (
     Guest("intel", "two sockets of Intel with every meter", "linux-image-amd64", "Skylake-Server,-hypervisor",
-          "2,sockets=2", checks=14, modules=RAPL + PLATFORM, programs=("ipmitool",), tables=("machine",), bmc=True, psu=True,
+          "2,sockets=2", checks=16, modules=RAPL + PLATFORM, programs=("ipmitool",), tables=("machine",), bmc=True, psu=True,
           node_exporter=True),
     Guest("amd", "AMD, RAPL without other meters", "linux-image-amd64", "EPYC-Rome,-hypervisor", "2", checks=5, modules=RAPL),
     Guest("cloud", "virtual machine without any meter", "linux-image-cloud-amd64", "Skylake-Server", "2", checks=2,
           rapl=False),
+    Guest("grace", "ACPI power meters of Grace", "linux-image-amd64", "EPYC-Rome,-hypervisor", "2", checks=2,
+          modules=("acpi_power_meter",), rapl=False, tables=("grace",)),
+    Guest("sensors", "power sensors without RAPL and DCMI", "linux-image-amd64", "EPYC-Rome,-hypervisor", "2", checks=3,
+          modules=PLATFORM, rapl=False, tables=("machine",), bmc=True, dcmi=False, psu=True, short=False,
+          seconds=600),
+    Guest("sockets", "four sockets, again and again", "linux-image-amd64", "Skylake-Server,-hypervisor", "4,sockets=4",
+          checks=4, modules=RAPL, short=False, seconds=600),
 )}

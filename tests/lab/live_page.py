@@ -5,7 +5,7 @@ import struct
 import tempfile
 
 ADDRESS = 0x20000000  # in the guest; acpi/*.asl name it, too
-FIELDS = ("power_meter", "battery_state", "battery", "mains")
+FIELDS = ("power_meter", "battery_state", "battery", "mains", "module_power", "grace_power", "cpu_power")
 WORDS = f"memmap=1M${ADDRESS:#x}"  # of the kernel's command line
 
 

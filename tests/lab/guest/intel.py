@@ -29,4 +29,5 @@ CHECKS = (zones_of_two_sockets, rapl.counters_wrap_exactly, rapl.running_counter
           rapl.standing_counters_are_zero_watts, rapl.unread_counters_are_caught_up, rapl.driver_reload_is_caught_up,
           rapl.socket_offline_and_online, platform_meters.every_platform_meter_is_read, node_exporter.node_exporter_reads_the_same,
           platform_meters.steps_are_followed, platform_meters.total_is_one_meter, platform_meters.other_energy_is_the_rest,
-          platform_meters.faults_cost_their_own_series, platform_meters.others_read_the_same)
+          platform_meters.faults_cost_their_own_series, platform_meters.implausible_power_is_refused,
+          rapl.busy_processes_get_the_active_energy, platform_meters.others_read_the_same)

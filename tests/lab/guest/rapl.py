@@ -7,7 +7,7 @@ import time
 
 from exposition import microjoules
 from harness import wait_until
-from lab import burn, equal, modprobe, text_of, write
+from lab import burn, burners, equal, modprobe, text_of, write
 
 POWERCAP = "/sys/class/powercap"
 PARAMETERS = "/sys/module/rapl_msr_lab/parameters"
@@ -163,17 +163,45 @@ def driver_reload_is_caught_up(lab):
     return f"back within {time.monotonic() - began:.1f} s; {exactly(lab)}"
 
 
-def socket_offline_and_online(lab):
-    cpu = f"/sys/devices/system/cpu/cpu{lab.cpus[-1]}/online"
-    entry = next(entry for entry, name in lab.counters.names.items() if name == "package-1")
+def take_cpu(lab, cpu, expected):
+    """Takes the only CPU of a socket offline. cpu: its file `online`."""
     write(cpu, 0)
-    equal("entry of the socket", os.path.exists(f"{POWERCAP}/{entry}"), False)
     for _ in range(3):
         lab.scrape()
-        equal("domains known and read, watts", (domains(lab), has_watts(lab)), ((2, 1), True))
+        equal("domains known and read, watts", (domains(lab), has_watts(lab)), (expected, True))
+
+
+def bring_cpu(lab, cpu, expected):
     write(cpu, 1)
     lab.counters.reopen()
-    wait_until(lambda: lab.scrape() and domains(lab) == (2, 2) and has_watts(lab), "the socket to be found again", 60,
+    wait_until(lambda: lab.scrape() and domains(lab) == expected and has_watts(lab), "the socket to be found again", 60,
                period=0.5)
     use_energy(lab.cpus, 0.3)
     return exactly(lab)
+
+
+def socket_offline_and_online(lab):
+    cpu = f"/sys/devices/system/cpu/cpu{lab.cpus[-1]}/online"
+    entry = next(entry for entry, name in lab.counters.names.items() if name == "package-1")
+    take_cpu(lab, cpu, (2, 1))
+    equal("entry of the socket", os.path.exists(f"{POWERCAP}/{entry}"), False)
+    return bring_cpu(lab, cpu, (2, 2))
+
+
+def busy_processes_get_the_active_energy(lab, share=0.8):
+    """Σ of all processes is checked in every scrape: here, who they are."""
+    def joules():
+        lab.scrape()
+        busy = lab.last.sum("kepler_process_cpu_joules_total", zone="package", comm="yes")
+        return busy, lab.last.value("kepler_node_cpu_active_joules_total", zone="package")
+    before = joules()
+    set_parameter("held", 0)
+    with burners(lab.cpus):
+        lab.scrape()
+        burn(lab.cpus, 1)
+        after = joules()
+    set_parameter("held", 1)
+    got, active = (late - early for early, late in zip(before, after))
+    if not share * float(active) <= got <= active:
+        raise AssertionError(f"the busy processes got {got} J of {active} J")
+    return f"{got} J of {active} J"
