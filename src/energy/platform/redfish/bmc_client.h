@@ -28,7 +28,7 @@ class BmcClient {
   static constexpr std::chrono::minutes kMaxRetryAfter{10};
   static constexpr std::chrono::minutes kForbidden{60};  // time until a forbidden resource is requested again
   static constexpr std::chrono::seconds kMaxFarewell{2};
-  static constexpr std::chrono::minutes kLoginPause{1};  // after a session that ended at once
+  static constexpr std::chrono::seconds kLoginPause{10};  // after a session that ended at once
 
   /// `timeout`: of each request.
   BmcClient(BmcAccess access, std::chrono::milliseconds timeout, std::shared_ptr<const Clock> clock);

@@ -22,8 +22,7 @@ Answer AnswerOf(const Sensor& sensor, const Resource& resource, std::span<const 
   if (found == readings.end())
     return Error{ErrorKind::kNotFound, PlaceOf(resource, sensor) + ": the BMC no longer has this reading"};
   if (found->power) return *found->power;
-  return Error{found->power.error().kind,
-               fmt::format("{}: {}", PlaceOf(resource, sensor), found->power.error().message)};
+  return Error{ErrorKind::kMalformed, fmt::format("{}: {}", PlaceOf(resource, sensor), found->power.error().message)};
 }
 
 }  // namespace
