@@ -16,6 +16,13 @@ bool HoldNew(Groups& groups, Row row) {
   return true;
 }
 
+/// Number of zones up to the last one that workloads may have a part of.
+size_t CountColumns(std::span<const status::Zone> zones) {
+  size_t columns = zones.size();
+  while (columns > 0 && zones[columns - 1].domain == status::Domain::kPlatform) --columns;
+  return columns;
+}
+
 }  // namespace
 
 using snapshot::Level;
@@ -34,10 +41,14 @@ void Ledger::SetZones(std::vector<status::Zone> zones, size_t primary) {
   for (size_t zone = 0; zone < before; ++zone)
     Check(node_[zone].total == Energy{} || std::ranges::find(from, zone) != from.end(),
           "a charged zone must not be removed");
-  processes_.SetZones(from);
-  containers_.SetZones(from);
-  vms_.SetZones(from);
-  pods_.SetZones(from);
+  const size_t columns = CountColumns(zones);
+  std::vector<size_t> columns_from(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(columns));
+  for (size_t& column : columns_from)
+    if (column != kNewZone && column >= columns_) column = kNewZone;
+  processes_.SetZones(columns_from);
+  containers_.SetZones(columns_from);
+  vms_.SetZones(columns_from);
+  pods_.SetZones(columns_from);
   node_ = WithZones(node_, 1, before, from);
   methods_ = WithZones(methods_, 1, before, from);
   watts_per_uj_ = WithZones(watts_per_uj_, 1, before, from);
@@ -46,6 +57,7 @@ void Ledger::SetZones(std::vector<status::Zone> zones, size_t primary) {
   for (auto& level : unlisted_)
     for (ByZone& reason : level) reason = WithZones(reason, 1, before, from);
   zones_ = std::move(zones);
+  columns_ = columns;
   primary_ = primary;
 }
 
@@ -157,6 +169,7 @@ void Ledger::ForgetTick(std::span<const ZoneCharge> zones) {
 
 void Ledger::ChargeNode(size_t zone, const ZoneCharge& charge) {
   Check(charge.weights != nullptr || charge.active == Energy{}, "split energy needs weights");
+  Check(charge.weights == nullptr || zone < columns_, "energy of the whole machine must not be split");
   Check(!charge.unchanged || charge.total == Energy{}, "an unchanged zone must have no energy");
   snapshot::NodeZone& node = node_[zone];
   if (node.begin == BootTime{}) node.begin = begin_;
@@ -289,7 +302,7 @@ void Ledger::EndAll() {
 }
 
 void Ledger::ListProcesses() {
-  if (primary_ >= zones_.size())
+  if (primary_ >= columns_)
     return listing_.Update(processes_, {.zone = 0, .watts_per_uj = 0, .known = false}, tick_time_);
   listing_.Update(processes_, {primary_, watts_per_uj_[primary_], node_[primary_].fresh && scanned_}, tick_time_);
 }

@@ -139,6 +139,7 @@ class Ledger {
   static void CheckSums(snapshot::Snapshot& out);
 
   std::vector<status::Zone> zones_;
+  size_t columns_ = 0;  // leading zones of the accounts: the zones of the whole machine at the end have no column
   size_t primary_ = 0;
   BootTime now_{};
   Nanoseconds tick_time_{0};  // since the tick before

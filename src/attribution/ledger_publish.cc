@@ -56,7 +56,7 @@ void Ledger::CheckSums(snapshot::Snapshot& out) {
       for (const ByZone& reason : out.unlisted[std::to_underlying(which)]) error[z] -= reason[z];
     }
     for (size_t row = 0; row < table.rows(); ++row)
-      for (size_t z = 0; z < zones; ++z) error[z] -= table.energy_at(row, z);
+      for (size_t z = 0; z < table.zones; ++z) error[z] -= table.energy_at(row, z);
   };
   level(Level::kProcess, out.processes);
   level(Level::kContainer, out.containers);

@@ -166,5 +166,48 @@ TEST_F(LedgerTest, ZoneThatWasNeverCharged_MayGo) {
   EXPECT_DEATH(ledger_.SetZones({kPackage}, 0), "a charged zone must not be removed");
 }
 
+status::Zone Machine() {
+  status::Zone zone = {"platform", "meter", "acpi"};
+  zone.domain = status::Domain::kPlatform;
+  return zone;
+}
+
+TEST_F(LedgerTest, ZoneOfTheMachine_AtTheEndHasNoColumnPerWorkload) {
+  ledger_.SetZones({kPackage, Machine()}, 0);
+  Begin();
+  const Row box = ledger_.Container(Box("c1"), kNoRow);
+  ledger_.UseProcess(Process(1, {box, kNoRow, kNoRow}), milliseconds(10));
+  const auto& s = SettleCharges({Split(40, *weights_), OfNode(90)});
+  EXPECT_EQ(s.processes.zones, 1);
+  EXPECT_EQ(s.containers.energy.size(), 1);
+  EXPECT_EQ(Joules(s.processes.energy_at(0, 0)), 40);
+  EXPECT_EQ(Joules(s.node[1].total), 90);
+  EXPECT_EQ(Joules(s.unattributed[1]), 0);
+}
+
+TEST_F(LedgerTest, ZoneOfTheMachine_FollowedByAnother_GetsAColumnAndLosesItAgain) {
+  ledger_.SetZones({kPackage, Machine()}, 0);
+  Begin();
+  const Row a = Process(1);
+  ledger_.UseProcess(a, milliseconds(10));
+  SettleCharges({Split(40, *weights_), OfNode(90)});
+  ledger_.SetZones({kPackage, Machine(), kDram}, 0);
+  Begin();
+  ledger_.UseProcess(a, milliseconds(10));
+  const auto& s = SettleCharges({Split(2, *weights_), OfNode(5), Split(3, *weights_)});
+  EXPECT_EQ(s.processes.zones, 3);
+  EXPECT_EQ(Joules(s.processes.energy_at(0, 0)), 42);
+  EXPECT_EQ(Joules(s.processes.energy_at(0, 1)), 0);
+  EXPECT_EQ(Joules(s.processes.energy_at(0, 2)), 3);
+  ledger_.SetZones({kPackage, kDram, Machine()}, 0);
+  Begin();
+  ledger_.UseProcess(a, milliseconds(10));
+  const auto& t = SettleCharges({Split(1, *weights_), Split(1, *weights_), OfNode(5)});
+  EXPECT_EQ(t.processes.zones, 2);
+  EXPECT_EQ(Joules(t.processes.energy_at(0, 0)), 43);
+  EXPECT_EQ(Joules(t.processes.energy_at(0, 1)), 4);
+  EXPECT_EQ(Joules(t.node[2].total), 100);
+}
+
 }  // namespace
 }  // namespace kepler::attribution

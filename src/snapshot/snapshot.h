@@ -92,7 +92,7 @@ struct IdleBaseline {
 template <class IdentityT>
 struct Table {
   using Identity = IdentityT;
-  size_t zones = 0;
+  size_t zones = 0;  // columns: leading zones of Snapshot::zones; workloads have no part of the zones after them
   std::vector<std::shared_ptr<const Identity>> identity;
   std::vector<State> state;
   std::vector<Nanoseconds> cpu;        // total since the series began

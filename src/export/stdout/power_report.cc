@@ -89,8 +89,8 @@ std::vector<std::string> IdentityCells(const VmIdentity& id) {
 template <class Identity>
 std::string WorkloadTable(const Snapshot& s, const Table<Identity>& table, std::string_view what,
                           std::array<Column, 3> identity_columns, size_t top) {
-  if (table.rows() == 0) return "";
   const size_t zone = s.primary;
+  if (table.rows() == 0 || zone >= table.zones) return "";
   std::vector<Column> columns = {{"WATTS"}, {"JOULES"}, {"CPU TIME"}};
   columns.insert(columns.end(), identity_columns.begin(), identity_columns.end());
   std::vector<std::vector<std::string>> rows;
