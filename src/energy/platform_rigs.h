@@ -1,5 +1,5 @@
 #pragma once
-// The machines of the platform meters that are read through files. For source_behaviour_test.cc.
+// The machines of the platform meters. For source_behaviour_test.cc.
 #include <chrono>
 #include <memory>
 #include <string>

@@ -26,6 +26,8 @@ class BmcLink {
   /// Returns the answer: completion code and body. It is valid until the next call. Errors contain the path: of the
   /// opener if the device does not exist; kTimeout after kDeadline.
   [[nodiscard]] Result<Bytes> Ask(const Request& request);
+  /// Closes the device until the next request: an open one keeps its module from being unloaded.
+  void Close() { driver_.reset(); }
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] const Clock& clock() const { return *clock_; }
 

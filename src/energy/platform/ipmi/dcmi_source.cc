@@ -34,8 +34,14 @@ DcmiSource::Dcmi DcmiSource::ReadDcmi() {
   return {power};
 }
 
-/// A BMC that starts, or does not answer, may still turn out to have DCMI.
 Result<std::vector<Domain>> DcmiSource::Discover() {
+  auto domains = Find();
+  link_.Close();
+  return domains;
+}
+
+/// A BMC that starts, or does not answer, may still turn out to have DCMI.
+Result<std::vector<Domain>> DcmiSource::Find() {
   if (way_ == Way::kSensors) return DiscoverSensors();
   const Dcmi dcmi = ReadDcmi();
   if (dcmi.power) {
@@ -111,6 +117,7 @@ void DcmiSource::Read(std::vector<DomainReading>& out) {
     }
     out[i].at = link_.clock().Now();
   }
+  link_.Close();
 }
 
 /// A part of the machine, such as a power supply, may use nothing.

@@ -26,7 +26,8 @@ class DcmiSource final : public EnergySource {
   /// Finds DCMI, or else the sensors. The first one that is found stays in use, so that no energy is counted twice.
   /// kNotFound: no device; kPermission: it cannot be opened; kUnavailable: the BMC measures no power, or not now.
   [[nodiscard]] Result<std::vector<Domain>> Discover() override;
-  /// Sends one request per domain. kUnavailable for a value that no running machine can have.
+  /// Sends one request per domain. The device is open only meanwhile, so that its module can be reloaded. kUnavailable
+  /// for a value that no running machine can have.
   void Read(std::vector<DomainReading>& out) override;
 
  private:
@@ -35,6 +36,7 @@ class DcmiSource final : public EnergySource {
     Result<Power> power;
     bool is_absent = false;  // the BMC has no DCMI power reading
   };
+  [[nodiscard]] Result<std::vector<Domain>> Find();
   [[nodiscard]] Dcmi ReadDcmi();
   [[nodiscard]] Result<std::vector<Domain>> DiscoverSensors();
   [[nodiscard]] Answer ReadSensor(const PowerSensor& sensor, bool is_whole);

@@ -59,6 +59,7 @@ class SimulatedBmc {
   // What the test checks.
   int requests = 0;
   int opens = 0;
+  int open_descriptors = 0;
 
   /// Adds a sensor with its record.
   void Add(std::string_view name, uint8_t number, uint8_t raw) {
@@ -79,7 +80,10 @@ class SimulatedBmc {
  private:
   class Descriptor final : public IpmiDriver {
    public:
-    explicit Descriptor(SimulatedBmc& bmc) : bmc_(bmc), generation_(bmc.generation_) {}
+    explicit Descriptor(SimulatedBmc& bmc) : bmc_(bmc), generation_(bmc.generation_) { ++bmc_.open_descriptors; }
+    ~Descriptor() override { --bmc_.open_descriptors; }
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
     [[nodiscard]] Status Send(int64_t number, const Request& request) override {
       if (generation_ != bmc_.generation_) return Fail(ErrorKind::kGone, "send: No such device");
       ++bmc_.requests;
