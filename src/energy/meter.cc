@@ -80,6 +80,14 @@ BootTime Meter::counted_until() const {
   return until.value_or(BootTime{});
 }
 
+BootTime Meter::CountedUntil(size_t zone) const {
+  std::optional<BootTime> until;
+  for (const DomainState& state : domains_)
+    if (state.zone == zone && state.is_part() && !state.absent_since && state.at != BootTime{})
+      until = std::min(until.value_or(state.at), state.at);
+  return until.value_or(BootTime{});
+}
+
 void Meter::SearchForDomains() {
   if (clock_.Now() - searched_at_ < kSearchPeriod) return;
   searched_at_ = clock_.Now();

@@ -53,6 +53,8 @@ class Meter {
   /// Time up to which energy is counted: the oldest of the last good readings of all domains. Epoch before the first
   /// good reading.
   [[nodiscard]] BootTime counted_until() const;
+  /// The same for the domains of a zone that the latest search found; epoch if there are none.
+  [[nodiscard]] BootTime CountedUntil(size_t zone) const;
   [[nodiscard]] const status::SourceStatus& status() const { return status_; }
   [[nodiscard]] Authority authority() const { return source_->authority(); }
   [[nodiscard]] status::Domain domain() const { return source_->domain(); }

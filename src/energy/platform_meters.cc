@@ -72,11 +72,23 @@ void PlatformMeters::Sample(Member& member) {
   member.counted_from = member.counted_until;
   reader.Sample();
   if (reader.status().up) member.answered_at = clock_.Now();
-  // A sensor that went away must not hold back the others: no energy of a power sensor is older than the longest gap.
-  if (reader.counted_until() != BootTime{})
-    member.counted_until = std::max(reader.counted_until(), reader.taken_at() - PowerIntegral::kLongestGap);
+  // A sensor that fails for long must not hold back the others: no energy of a power sensor is older than the longest
+  // gap.
+  if (const BootTime until = CountedUntil(reader); until != BootTime{})
+    member.counted_until = std::max(until, reader.taken_at() - PowerIntegral::kLongestGap);
   member.totals.resize(reader.zones().size());
   for (size_t z = 0; z < reader.deltas().size(); ++z) member.totals[z] += reader.deltas()[z].energy;
+}
+
+/// Time up to which all sensors are counted that measure the machine as a whole; epoch if none is.
+BootTime PlatformMeters::CountedUntil(const Meter& reader) {
+  std::optional<BootTime> until;
+  for (size_t z = 0; z < reader.zones().size(); ++z) {
+    const auto& sensor = reader.zones()[z].sensor;
+    const BootTime of_zone = sensor && sensor->whole ? reader.CountedUntil(z) : BootTime{};
+    if (of_zone != BootTime{}) until = std::min(until.value_or(of_zone), of_zone);
+  }
+  return until.value_or(BootTime{});
 }
 
 /// What the last sample says about the machine, from the sensors that measure it as a whole.
@@ -110,20 +122,24 @@ void PlatformMeters::Choose() {
   log::Info("platform meter measures the total of the machine",
             {{"meter", best->meter.name}, {"instead_of", chosen_ ? members_[*chosen_].meter.name : "none"}});
   if (!chosen_) reading_ = {clock_.Now(), RawCounter{}};
+  best->pending = Energy();
   chosen_ = next;
 }
 
-void PlatformMeters::Count(const Member& member) {
+void PlatformMeters::Count(Member& member) {
   const Whole whole = WholeOf(member);
+  member.pending += whole.energy;
   const bool is_interval = member.counted_from != BootTime{} && member.counted_until > member.counted_from;
   if (is_interval && member.counted_from >= total_.until) {
     const status::SourceStatus& status = member.reader->status();
     const uint64_t rejected = status.resets + status.rejected_readings;
-    if (member.counted_from != total_.until || rejected != rejected_) ++total_.gaps;
+    // Without a fresh reading, other sensors have replaced the ones before.
+    if (member.counted_from != total_.until || rejected != rejected_ || !whole.fresh) ++total_.gaps;
     rejected_ = rejected;
-    total_.energy += whole.energy;
+    total_.energy += member.pending;
     total_.until = member.counted_until;
   }
+  if (is_interval) member.pending = Energy();
   if (!whole.fresh && total_.until == BootTime{}) return;  // the first reading stands until there is a second one
   if (!whole.fresh)
     reading_ = {clock_.Now(), Error{ErrorKind::kTimeout, member.meter.name + " does not answer"}};

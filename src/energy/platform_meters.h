@@ -75,6 +75,7 @@ class PlatformMeters final : public EnergySource {
     // The energy of the last sample was used between these times; epoch: no interval yet.
     BootTime counted_from{};
     BootTime counted_until{};
+    Energy pending;  // given by some sensors of it, while others hold back counted_until
   };
   /// A sample of the sensors that measure the machine as a whole.
   struct Whole {
@@ -90,7 +91,8 @@ class PlatformMeters final : public EnergySource {
   void Sample(Member& member);
   [[nodiscard]] static Whole WholeOf(const Member& member);
   void Choose();
-  void Count(const Member& member);
+  [[nodiscard]] static BootTime CountedUntil(const Meter& reader);
+  void Count(Member& member);
 
   std::vector<Member> members_;
   const Clock& clock_;

@@ -220,6 +220,39 @@ TEST_F(PlatformMetersTest, OnePowerSupplyRemovedForGood_TheOtherGoesOn) {
   EXPECT_EQ(total_ - before, Energy::Joules(340 * 300));
 }
 
+TEST_F(PlatformMetersTest, OnePowerSupplyFailsForAWhile_NoEnergyIsLost) {
+  present_[kAcpi] = false;
+  AddSensor(kRedfish, "psu 2", 40);
+  Open();
+  Ticks(9);
+  const Energy before = total_;
+  scripts_[kRedfish].values[1] = kIoError;
+  Ticks(12);
+  scripts_[kRedfish].values[1] = Power::Watts(40);
+  Ticks(12);
+  EXPECT_EQ(total_ - before, Energy::Joules(340 * 5 * 24));
+}
+
+TEST_F(PlatformMetersTest, SensorsReplacedByAnotherOne_TheTotalGoesOnAtOnce) {
+  present_[kAcpi] = false;
+  AddSensor(kRedfish, "psu 2", 40);
+  Open();
+  Ticks(9);
+  const Script supplies = scripts_[kRedfish];
+  scripts_[kRedfish].domains.clear();
+  scripts_[kRedfish].values.clear();
+  AddSensor(kRedfish, "whole", 350);
+  Ticks(12);
+  const Energy before = total_;
+  Ticks(12);
+  EXPECT_EQ(total_ - before, Energy::Joules(350 * 60));
+  scripts_[kRedfish].domains = supplies.domains;
+  scripts_[kRedfish].values = supplies.values;
+  Ticks(24);
+  EXPECT_LE(total_ - before, Energy::Joules(350 * 60 + 350 * 120)) << "the supplies do not catch up";
+  EXPECT_GE(total_ - before, Energy::Joules(350 * 60 + 340 * 75));
+}
+
 TEST_F(PlatformMetersTest, OtherEnergy_IsThePlatformWithoutItsParts) {
   present_[kAcpi] = false;
   Open();

@@ -173,6 +173,8 @@ bool PolledSource::Shared::Find() {
   }
   if (own.lists == 0 || !std::ranges::equal(*found, own.domains, {}, &Domain::key, &Domain::key)) ++own.lists;
   own.domains = *std::move(found);
+  // Another sensor may measure the machine meanwhile, so one that returns must not catch up.
+  std::erase_if(integrals, [this](const auto& entry) { return own.Find(entry.first) == own.domains.size(); });
   own.offline.assign(own.domains.size(), false);
   return true;
 }
