@@ -42,6 +42,7 @@ void ReadAgain(Survey& survey) {
   energy::Meter& meter = *survey.meter;
   meter.Sample();
   survey.report.state = MeterState::kReady;
+  survey.report.interface = meter.status().interface;
   survey.report.longest_interval = meter.longest_interval();
   for (size_t z = 0; z < meter.zones().size(); ++z) {
     const status::Zone& zone = meter.zones()[z];
@@ -121,7 +122,8 @@ std::string MeterTable(const std::vector<SurveyedMeter>& meters) {
   std::vector<std::vector<std::string>> rows;
   std::string reasons;
   for (const SurveyedMeter& meter : meters) {
-    std::vector<std::string> row{meter.name, meter.measures, std::string(ToString(meter.state)), "", "", "", ""};
+    const std::string name = meter.interface.empty() ? meter.name : fmt::format("{} ({})", meter.name, meter.interface);
+    std::vector<std::string> row{name, meter.measures, std::string(ToString(meter.state)), "", "", "", ""};
     if (!meter.zones.empty()) row[6] = Seconds(meter.longest_interval);
     for (const SurveyedZone& zone : meter.zones) {
       row[3] = console::Printable(zone.name, kNameColumns) + (zone.is_part ? " (part)" : "");
@@ -154,9 +156,11 @@ std::string MeterJson(const std::vector<SurveyedMeter>& meters) {
     const std::string wrap = meter.longest_interval
                                  ? fmt::format("{}", std::chrono::duration<double>(*meter.longest_interval).count())
                                  : "null";
+    const std::string interface = meter.interface.empty() ? "null" : json::Quote(meter.interface);
     objects.push_back(
-        fmt::format(R"({{"name":{},"measures":{},"state":{},"reason":{},"wraps_in_seconds":{},"zones":[{}]}})",
-                    json::Quote(meter.name), json::Quote(meter.measures), json::Quote(ToString(meter.state)),
+        fmt::format(R"({{"name":{},"measures":{},"interface":{},"state":{},"reason":{},"wraps_in_seconds":{},)"
+                    R"("zones":[{}]}})",
+                    json::Quote(meter.name), json::Quote(meter.measures), interface, json::Quote(ToString(meter.state)),
                     json::Quote(meter.reason), wrap, fmt::join(zones, ",")));
   }
   return fmt::format("{{\"meters\":[{}]}}\n", fmt::join(objects, ","));

@@ -29,8 +29,9 @@ struct SurveyedZone {
 };
 
 struct SurveyedMeter {
-  std::string name;      // "rapl"
-  std::string measures;  // "cpu", "machine"
+  std::string name;         // "rapl"
+  std::string measures;     // "cpu", "machine"
+  std::string interface{};  // as status::SourceStatus: of rapl "powercap", "perf", "msr"
   MeterState state = MeterState::kMissing;
   std::string reason{};                           // of kMissing and kReady: why it is not used, and what to do
   std::optional<Nanoseconds> longest_interval{};  // energy is lost if counters are read less often; empty: never

@@ -86,6 +86,7 @@ TEST_F(MeterSurvey, Table_HasEveryZoneAndTheReasons) {
   Survey();
   const std::string table = MeterTable(meters_);
   EXPECT_THAT(table, HasSubstr("package"));
+  EXPECT_THAT(table, HasSubstr("rapl (powercap)"));
   EXPECT_THAT(table, HasSubstr("210.00"));
   EXPECT_THAT(table, HasSubstr("262 s"));
   EXPECT_THAT(table, HasSubstr("battery: "));
@@ -94,6 +95,7 @@ TEST_F(MeterSurvey, Table_HasEveryZoneAndTheReasons) {
 TEST_F(MeterSurvey, Json_UnknownValuesAreNull) {
   const std::vector<SurveyedMeter> meters = {{.name = "rapl",
                                               .measures = "cpu",
+                                              .interface = "perf",
                                               .state = MeterState::kUsed,
                                               .longest_interval = std::chrono::seconds(262),
                                               .zones = {{"package", "/s\"x", Power::Watts(12.5), true, false}}},
@@ -102,12 +104,13 @@ TEST_F(MeterSurvey, Json_UnknownValuesAreNull) {
                                               .state = MeterState::kReady,
                                               .reason = "on mains",
                                               .zones = {{"BAT0", "/b", Power(), false, false}}}};
-  EXPECT_EQ(MeterJson(meters),
-            R"({"meters":[{"name":"rapl","measures":"cpu","state":"used","reason":"","wraps_in_seconds":262,)"
-            R"("zones":[{"name":"package","path":"/s\"x","watts":12.5,"is_part":false}]},)"
-            R"({"name":"battery","measures":"machine","state":"ready","reason":"on mains","wraps_in_seconds":null,)"
-            R"("zones":[{"name":"BAT0","path":"/b","watts":null,"is_part":false}]}]})"
-            "\n");
+  EXPECT_EQ(
+      MeterJson(meters),
+      R"({"meters":[{"name":"rapl","measures":"cpu","interface":"perf","state":"used","reason":"","wraps_in_seconds":262,)"
+      R"("zones":[{"name":"package","path":"/s\"x","watts":12.5,"is_part":false}]},)"
+      R"({"name":"battery","measures":"machine","interface":null,"state":"ready","reason":"on mains","wraps_in_seconds":null,)"
+      R"("zones":[{"name":"BAT0","path":"/b","watts":null,"is_part":false}]}]})"
+      "\n");
 }
 
 }  // namespace
