@@ -151,6 +151,12 @@ class Faults(BmcTest):
                 self.bmc.faults.clear()
                 self.wait_watts({SUPPLY_1: 150, SUPPLY_2: 150}, f"both supplies after {name}", 60)
 
+    def test_supply_without_readings_is_replaced_by_another_sensor(self):
+        self.bmc.faults[METRICS] = {}
+        self.wait_watts({("1", "EnvironmentMetrics", "EnvironmentMetrics"): 300}, "the sensor of the chassis")
+        total = self.total()
+        wait_until(lambda: self.total() > total + 600, "more energy of the machine")
+
     def test_retry_after_is_waited_for(self):
         for path in (*self.bmc.resources(), METRICS):
             self.bmc.faults[path] = (503, {"Retry-After": "4"}, None)
