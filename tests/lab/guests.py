@@ -24,21 +24,30 @@ class Guest:
     short: bool = True  # part of `make lab`
     memory_mib: int = 768
     seconds: int = 180  # limit
+    is_virtual: bool = False  # what the kernel and the agent take it for
+
+    @property
+    def arguments(self):
+        """QEMU's, for the processor and the names of the machine."""
+        if self.is_virtual:
+            return ("-cpu", self.cpu)
+        return ("-cpu", f"{self.cpu},-hypervisor", "-smbios", "type=1,manufacturer=Lab,product=Server")
 
 
-# Without "hypervisor" the kernel's RAPL drivers take the machine for a real one.
 GUESTS = {guest.name: guest for guest in (
-    Guest("intel", "two sockets of Intel with every meter", "linux-image-amd64", "Skylake-Server,-hypervisor",
+    Guest("intel", "two sockets of Intel with every meter", "linux-image-amd64", "Skylake-Server",
           "2,sockets=2", checks=16, modules=RAPL + PLATFORM, programs=("ipmitool",), tables=("machine",), bmc=True, psu=True,
           node_exporter=True),
-    Guest("amd", "AMD, RAPL without other meters", "linux-image-amd64", "EPYC-Rome,-hypervisor", "2", checks=5, modules=RAPL),
+    Guest("interfaces", "RAPL by powercap, perf and registers", "linux-image-amd64", "Skylake-Server",
+          "2,sockets=2", checks=4, modules=RAPL, programs=("setpriv",)),
+    Guest("amd", "AMD, RAPL without other meters", "linux-image-amd64", "EPYC-Rome", "2", checks=5, modules=RAPL),
     Guest("cloud", "virtual machine without any meter", "linux-image-cloud-amd64", "Skylake-Server", "2", checks=2,
-          rapl=False),
-    Guest("grace", "ACPI power meters of Grace", "linux-image-amd64", "EPYC-Rome,-hypervisor", "2", checks=2,
+          rapl=False, is_virtual=True),
+    Guest("grace", "ACPI power meters of Grace", "linux-image-amd64", "EPYC-Rome", "2", checks=2,
           modules=("acpi_power_meter",), rapl=False, tables=("grace",)),
-    Guest("sensors", "power sensors without RAPL and DCMI", "linux-image-amd64", "EPYC-Rome,-hypervisor", "2", checks=3,
+    Guest("sensors", "power sensors without RAPL and DCMI", "linux-image-amd64", "EPYC-Rome", "2", checks=3,
           modules=PLATFORM, rapl=False, tables=("machine",), bmc=True, dcmi=False, psu=True, short=False,
           seconds=600),
-    Guest("sockets", "four sockets, again and again", "linux-image-amd64", "Skylake-Server,-hypervisor", "4,sockets=4",
+    Guest("sockets", "four sockets, again and again", "linux-image-amd64", "Skylake-Server", "4,sockets=4",
           checks=4, modules=RAPL, short=False, seconds=600),
 )}

@@ -24,7 +24,7 @@ def run(guest, agent, logs):
         kernel = build.initramfs(guest, agent, image)
         desk = Desk(Path(scratch) / "desk", devices.obey)
         words = machine.command(kernel, image, console, " ".join((f"lab_scenario={guest.name}", *devices.words)),
-                                *desk.arguments, *devices.arguments, cpu=guest.cpu, cpus=guest.cpus,
+                                *desk.arguments, *devices.arguments, *guest.arguments, cpus=guest.cpus,
                                 memory_mib=guest.memory_mib)
         began = time.monotonic()
         with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

@@ -24,6 +24,8 @@ def no_meter_is_found(lab):
     meters = json.loads(said.stdout)["meters"]
     found = [meter["name"] for meter in meters if meter["state"] != "missing" and meter["name"] != "model"]
     equal("meters that are there", found, [])
+    reason = next(meter["reason"] for meter in meters if meter["name"] == "rapl")
+    equal("why perf is not tried", "not tried in a virtual machine; set rapl.perf.force" in reason, True)
     ended = subprocess.run(["/lab/bin/kepler", "--meter.require", "--web.listen-address=127.0.0.1:28283"],
                            capture_output=True, text=True, timeout=60, check=False)
     equal("exit code with --meter.require", ended.returncode, 1)

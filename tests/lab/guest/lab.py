@@ -52,12 +52,13 @@ class Host:
 
 
 class Lab:
-    def __init__(self):
-        self.host = Host()
+    def __init__(self, host=None):
+        self.host = host or Host()
         self.agent = None
         self.checker = None
         self.last = None
         self.children = []
+        self.others = {}  # name: Lab of a further agent
 
     @staticmethod
     def uptime():
@@ -69,18 +70,18 @@ class Lab:
         try:
             self.host.say(f"CHECK {name} ok {check(self)}")
         except Exception as error:  # pylint: disable=broad-except  # the other checks run
-            self.host.say(f"CHECK {name} fail {' '.join(f'{type(error).__name__}: {error}'.split())[:600]}")
+            self.host.say(f"CHECK {name} fail {' '.join(f'{type(error).__name__}: {error}'.split())[:1500]}")
             print(f"{name}\n{traceback.format_exc()}", file=sys.stderr, flush=True)
 
-    def start_agent(self, *words, config=ON_DEMAND):
-        """The agent as shipped, on the default paths."""
-        self.agent = Agent(*words, config=config, ready=False).__enter__()
+    def start_agent(self, *words, config=ON_DEMAND, prefix=()):
+        """The agent as shipped, on the default paths. prefix: a program that starts it."""
+        self.agent = Agent(*words, config=config, ready=False, command_prefix=prefix).__enter__()
         self.checker = ScrapeChecker(pids_return=lambda labels: True)  # the meters are judged, whatever else runs
         wait_until(self.is_up, "the first snapshot", 60)
 
     def is_up(self):
         if self.agent.process.poll() is not None:
-            raise AssertionError(f"the agent ended with {self.agent.process.returncode}: {self.agent.log()[-1000:]}")
+            raise AssertionError(f"the agent ended with {self.agent.process.returncode}: {self.agent.log().splitlines()[-1:]}")
         with contextlib.suppress(OSError):
             return self.agent.get("/metrics")[0] == 200
 
@@ -99,6 +100,8 @@ class Lab:
         for child in self.children:
             child.kill()
             child.wait()
+        for other in self.others.values():
+            other.shut_down()
         if self.agent:
             self.host.say(f"LAB: agent log\n{self.agent.log()}")
             self.agent.__exit__(None, None, None)
