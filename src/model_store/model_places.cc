@@ -45,6 +45,8 @@ ModelPlaces::ModelPlaces(PlacesOptions options, std::shared_ptr<const Clock> clo
       urls_.push_back(place.CacheKey(keys != nullptr));
       Add(std::move(shown),
           std::make_unique<UrlSource>(std::move(place), options.times, cache_, budget_, *clock_, keys));
+      watched_.back().is_url = true;
+      status_.last_fetch = WallTime();
     } else {
       Add(std::move(shown), std::make_unique<FileSource>(std::move(place), budget_, *clock_, keys));
     }
@@ -137,9 +139,18 @@ void ModelPlaces::Take(Watched& place, const Look& look) {
                  {{"err", problem.message}, {"see", "model.cacheDir"}});
   status_.refreshes += look.refreshes;
   status_.failed_refreshes += look.failed_refreshes;
-  if (look.at_place && look.failed_refreshes == 0) status_.last_success = clock_->Wall();
+  if (look.at_place && look.failed_refreshes == 0) NoteSuccess(place);
   place.is_published = place.is_published && !look.changed;
   if (!place.is_published) Publish(place);
+}
+
+/// Under the mutex.
+void ModelPlaces::NoteSuccess(Watched& place) {
+  place.fetched = status_.last_success = clock_->Wall();
+  if (!place.is_url) return;
+  status_.last_fetch = place.fetched;
+  for (const Watched& each : watched_)
+    if (each.is_url) status_.last_fetch = std::min(*status_.last_fetch, each.fetched);
 }
 
 /// Under the mutex, as is what follows: of other places it uses the published models, since their sources belong to

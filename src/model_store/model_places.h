@@ -66,12 +66,15 @@ class ModelPlaces {
   struct Watched {
     std::string shown;
     std::unique_ptr<Source> source;  // its thread's
-    bool is_loaded = false;          // under the mutex, as is what follows
-    bool is_published = true;        // every change of its models
-    model::ModelSet models{};        // as published
+    bool is_url = false;
+    WallTime fetched{};        // last success of a URL, under the mutex; epoch: never
+    bool is_loaded = false;    // under the mutex, as is what follows
+    bool is_published = true;  // every change of its models
+    model::ModelSet models{};  // as published
   };
   void Safely(const std::function<void()>& work);
   void Take(Watched& place, const Look& look);
+  void NoteSuccess(Watched& place);
   void Publish(Watched& place);
   void SayWhatIsMissing();
   void Say();

@@ -81,10 +81,17 @@ class FileSource final : public Source {
   BootTime next_{};
 };
 
+/// A random number from 0 to 1. Any thread.
+[[nodiscard]] double RandomShare();
+
 struct UrlTimes {
   Nanoseconds refresh = std::chrono::hours(1);  // between two requests that succeed
   std::chrono::milliseconds silence{10'000};
   std::chrono::milliseconds total{30'000};
+  // Each time between requests is multiplied by a random factor from 1 - jitter to 1 + jitter, so that many agents that
+  // start together do not ask together.
+  double jitter = 0;
+  double (*random)() = RandomShare;  // from 0 to 1; any thread
 };
 
 /// A model that a server has. After a failure it is fetched again as RetryPolicy says, at the latest after `refresh`.
@@ -128,6 +135,7 @@ class UrlSource final : public Source {
   [[nodiscard]] Result<bool> Take(const Answer& answer);
   void Keep(const Answer& answer, bool is_new, Look& look);
   void Fail(Look& look, const Error& error);
+  [[nodiscard]] Nanoseconds Spread(Nanoseconds time) const;
 
   const Place place_;
   const UrlTimes times_;

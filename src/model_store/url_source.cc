@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <random>
 #include <string_view>
 #include <utility>
 
@@ -80,7 +81,7 @@ Status UrlSource::FetchInto(http::client::Client& client, IncomingText& into, co
 
 void UrlSource::Refresh(Look& look, const std::stop_token& stop) {
   const bool is_pinned = !place_.sha256.empty() && loaded_.sha256() == place_.sha256;
-  next_ = clock_.Now() + times_.refresh;
+  next_ = clock_.Now() + Spread(times_.refresh);
   look.at_place = true;
   if (is_pinned) return;
   ++look.refreshes;
@@ -108,7 +109,17 @@ void UrlSource::Fail(Look& look, const Error& error) {
   look.problems.push_back({error.kind, fmt::format("{}: {}", place_.shown, error.message)});
   const http::client::RetryPolicy policy{.first_delay = kFirstDelay,
                                          .max_delay = std::max<Nanoseconds>(times_.refresh, kFirstDelay)};
-  next_ = clock_.Now() + policy.Delay(++failures_, 0);
+  next_ = clock_.Now() + Spread(policy.Delay(++failures_, 0));
+}
+
+Nanoseconds UrlSource::Spread(Nanoseconds time) const {
+  const double factor = 1 + times_.jitter * (2 * times_.random() - 1);
+  return Nanoseconds(static_cast<int64_t>(static_cast<double>(time.count()) * factor));
+}
+
+double RandomShare() {
+  static thread_local std::minstd_rand generator{std::random_device{}()};
+  return std::uniform_real_distribution<double>(0, 1)(generator);
 }
 
 void UrlSource::AddTo(model::ModelSet& set) const {

@@ -91,6 +91,44 @@ TEST_F(UrlSourceTest, ModelIsFetched_AndAgainAfterAnHour) {
   EXPECT_THAT(Models(), ElementsAre("a 2"));
 }
 
+TEST_F(UrlSourceTest, RequestsAreSpread) {
+  Serve("/a.json", Ok(ModelText("a")));
+  static double random;
+  random = 0;
+  UrlTimes times;
+  times.jitter = 0.1;
+  times.random = [] { return random; };
+  Make({Url("/a.json")}, times);
+  RefreshAfter({});
+  EXPECT_EQ(UntilNext(), minutes(54));
+  random = 1;
+  RefreshAfter(minutes(54));
+  EXPECT_EQ(UntilNext(), minutes(66));
+  Serve("/a.json", Answer("503 Busy", ""));
+  RefreshAfter(minutes(66));
+  EXPECT_EQ(UntilNext(), UrlSource::kFirstDelay * 11 / 10);
+  for (int i = 0; i < 100; ++i) {
+    const double share = RandomShare();
+    EXPECT_TRUE(share >= 0 && share <= 1) << share;
+  }
+}
+
+TEST_F(UrlSourceTest, TheTimeOfTheOldestFetchIsKnown) {
+  Serve("/a.json", Ok(ModelText("a")));
+  Make({Url("/a.json"), Url("/b.json")});
+  Load();
+  EXPECT_EQ(places_->status().last_fetch, WallTime());
+  RefreshAfter({});
+  EXPECT_EQ(places_->status().last_fetch, WallTime()) << "b never succeeded";
+  Serve("/b.json", Ok(ModelText("b")));
+  RefreshAfter(UrlSource::kFirstDelay);
+  EXPECT_EQ(places_->status().last_fetch, clock_.Wall() - UrlSource::kFirstDelay) << "that of a";
+  tree_.Write("c.json", ModelText("c"));
+  Make({tree_.Path("c.json")});
+  Load();
+  EXPECT_EQ(places_->status().last_fetch, std::nullopt);
+}
+
 TEST_F(UrlSourceTest, WhatIsNoModel_IsSaidAndTriedAgain) {
   const std::string good = ModelText("a");
   EXPECT_THAT(WhyNot(Answer("404 Not Found", "no")), HasSubstr("the server answered 404"));

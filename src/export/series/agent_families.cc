@@ -132,6 +132,10 @@ constexpr auto kAgentFamilies = std::to_array<Family>({
      "(see docs/agent-models.md), and its scope: machine (with idle power) or load (only what load adds); source "
      "'built-in' is the shipped model; always 1",
      kZoneModel, ModelInfo},
+    {"kepler_model_last_fetch_timestamp_seconds",
+     "Unix time of the last successful fetch from model.server and from the URLs in model.sources, in seconds: of the "
+     "oldest; 0: one never succeeded; only with such a URL",
+     kNodeName, OfModelStoreWhereKnown<&ModelStoreStatus::last_fetch>, "seconds"},
     {"kepler_model_last_success_timestamp_seconds",
      "Unix time of the last successful read of trained models, in seconds; 0: never", kNodeName,
      OfModelStore<&ModelStoreStatus::last_success>, "seconds"},

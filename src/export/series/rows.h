@@ -136,6 +136,11 @@ void OfEstimates(const Context& c, Visitor& out) {
 }
 /// Emits rows only if trained models are loaded from a file or URL.
 template <auto kMember>
+void OfModelStoreWhereKnown(const Context& c, Visitor& out) {
+  if (!c.snapshot.model_store) return;
+  if (const auto& value = (*c.snapshot.model_store).*kMember) out.Add({}, Of(*value));
+}
+template <auto kMember>
 void OfModelStore(const Context& c, Visitor& out) {
   if (c.snapshot.model_store) out.Add({}, Of((*c.snapshot.model_store).*kMember));
 }
