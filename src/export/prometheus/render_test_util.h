@@ -106,7 +106,8 @@ inline snapshot::Snapshot Full() {
                  {.models = std::make_shared<const std::vector<status::ZoneModel>>(models),
                   .of_workloads = true,
                   .predictions = 2}};
-  s.model_store = {.refreshes = 4, .failed_refreshes = 1, .models = 2, .last_fetch = s.taken_at, .last_success = s.taken_at};
+  s.model_store = {
+      .refreshes = 4, .failed_refreshes = 1, .models = 2, .last_fetch = s.taken_at, .last_success = s.taken_at};
   s.activity.vanished = 4;
   s.activity.time = {.interrupts = KeptApart::kYes, .steal = KeptApart::kNo};
   s.activity.records = {{"task", 100, 2, false}, {"exec", 50, 0, false}, {"unreported", 0, 7, true}};
