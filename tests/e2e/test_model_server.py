@@ -13,6 +13,7 @@ import signal
 import socket
 import subprocess
 import threading
+import time
 import unittest
 import zipfile
 
@@ -277,6 +278,21 @@ class Store(ModelServerTest):
                 page = agent.scrape_after()
                 names = {labels["name"] for labels, _ in page.series("kepler_model_info") if labels["zone"] == "package"}
             self.assertEqual(names, {"mine"})
+
+    def test_the_agent_reads_the_names_of_kepler_07(self):
+        machine = json.loads(subprocess.run([PROGRAM, "machine"], check=True, capture_output=True, text=True).stdout)
+        require("processor" in machine, "this machine's processor has no name")
+        self.write("store/own/mine/model.json", json.dumps({**json.loads(own("mine", 77)), "machine": machine}).encode())
+        os.makedirs(self.path("sys/class"))
+        with self.server() as server:
+            names = {"MODEL_SERVER_ENABLE": "true", "MODEL_SERVER_URL": server.url(""), "MODEL_SERVER_PORT": "1"}
+            with Agent("--host.sysfs", self.path("sys"), "--monitor.interval=300ms", "--model.cache-dir=",
+                       env={**os.environ, **names}, config="model: {guestIdle: true}\n") as agent:
+                agent.wait_log("setting of Kepler 0.7 is used.* name=MODEL_SERVER_URL")
+                agent.wait_log("setting of Kepler 0.7 is ignored.* name=MODEL_SERVER_PORT")
+                agent.wait_log("loaded power models.*mine .version 1")
+                fetched = agent.scrape_after().value("kepler_model_last_fetch_timestamp_seconds")
+                self.assertLess(abs(time.time() - float(fetched)), 60)
 
     def test_the_agent_takes_its_model_with_its_signature(self):
         require(shutil.which("openssl"), "openssl signs")

@@ -97,9 +97,13 @@ constexpr std::string_view kOldFeatures[] = {"bpf_block_irq"sv,  "bpf_cpu_time_m
                                              "bpf_net_tx_irq"sv, "bpf_page_cache_hit"sv, "cache_miss"sv,
                                              "cpu_cycles"sv,     "cpu_instructions"sv};
 
+/// Of the time between two fetches, as in the agent.
+constexpr double kFetchJitter = 0.1;
+
 Result<model_store::PlacesOptions> PlacesOf(const Estimating& config, const model::MachineSpec& machine) {
-  model_store::PlacesOptions options{
-      .places = {}, .times = {.refresh = config.refresh}, .cache_directory = config.cache_dir};
+  model_store::PlacesOptions options{.places = {}, .times = {}, .cache_directory = config.cache_dir};
+  options.times.refresh = config.refresh;
+  options.times.jitter = kFetchJitter;
   for (const std::string& text : config.models) {
     KEPLER_TRY(auto place, model_store::ParsePlace(text));
     options.places.push_back(std::move(place));

@@ -20,8 +20,10 @@
 #include "energy/modeled/node_rates.h"
 #include "energy/rapl/rapl_source.h"
 #include "energy/simulated/simulated_source.h"
+#include "model_store/server_environment.h"
 #include "os/read_time_accounting.h"
 #include "os/virtual_machine.h"
+#include "settings/addresses.h"
 
 namespace kepler::agent {
 namespace {
@@ -107,6 +109,9 @@ activity::bpf::BpfOptions MakeBpfOptions(const Config& config, TimeAccounting ti
           .proc_stat = proc_stat};
 }
 
+/// Of the time between two fetches: agents that started together do not ask together for long.
+constexpr double kFetchJitter = 0.1;
+
 /// Where models are put that are for every agent of a machine.
 constexpr char kSystemModels[] = "/usr/share/kepler/models";
 
@@ -127,6 +132,29 @@ std::vector<model_store::Place> FindPlaces(const Config& config) {
   if (found.places.empty() && std::filesystem::is_directory(kSystemModels, failed))
     found.places.push_back({.shown = kSystemModels, .path = kSystemModels});
   return std::move(found.places);
+}
+
+/// URL of the model server: of model.server, else of the environment of Kepler 0.7; empty: none. Logs what becomes of
+/// each name in the environment.
+std::string ServerOf(const Config& config) {
+  const auto value = [](std::string_view name) {
+    const char* const text = std::getenv(std::string(name).c_str());
+    return std::string(text == nullptr ? "" : text);
+  };
+  const model_store::ServerEnvironment read =
+      model_store::ReadServerEnvironment(value, config.model_server.empty() ? "" : "model.server");
+  for (const model_store::NameUse& use : read.uses) {
+    if (use.reason.empty())
+      log::Info("setting of Kepler 0.7 is used", {{"name", use.name}});
+    else
+      log::Warn("setting of Kepler 0.7 is ignored", {{"name", use.name}, {"reason", use.reason}});
+  }
+  if (!config.model_server.empty() || read.server.empty()) return config.model_server;
+  if (const Status endpoint = settings::CheckEndpoint(read.server); !endpoint) {
+    log::Warn("setting of Kepler 0.7 is ignored", {{"name", "MODEL_SERVER_URL"}, {"reason", endpoint.error().message}});
+    return "";
+  }
+  return read.server;
 }
 
 /// Features that estimates on this machine will probably have. A model that needs another one is not used, whatever the
@@ -209,14 +237,15 @@ Result<std::unique_ptr<model_store::ModelStore>> MakeModelStore(const Config& co
     return nullptr;
   }
   auto places = FindPlaces(config);
-  if (!config.model_server.empty()) {
-    KEPLER_TRY(auto server, model_store::PlaceOfServer(config.model_server, machine, LikelyFeatures(config)));
+  if (const std::string url = ServerOf(config); !url.empty()) {
+    KEPLER_TRY(auto server, model_store::PlaceOfServer(url, machine, LikelyFeatures(config)));
     places.push_back(std::move(server));
   }
   if (places.empty()) return nullptr;
-  model_store::PlacesOptions options{.places = std::move(places),
-                                     .times = {.refresh = config.model_refresh},
-                                     .cache_directory = config.model_cache_dir};
+  model_store::PlacesOptions options{
+      .places = std::move(places), .times = {}, .cache_directory = config.model_cache_dir};
+  options.times.refresh = config.model_refresh;
+  options.times.jitter = kFetchJitter;
   if (!config.model_public_key.empty()) {
     KEPLER_TRY(options.keys, model_store::PublicKeys::Read(config.model_public_key));
   }

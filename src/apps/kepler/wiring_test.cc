@@ -91,6 +91,34 @@ TEST_F(ModelsAtTheStart, AreThoseOfModelSources_ElseOfModelConfig) {
   EXPECT_EQ(Names(), "ab");
 }
 
+TEST_F(ModelsAtTheStart, NamesOfTheModelServerAreReadOrNamed) {
+  setenv("MODEL_SERVER_ENABLE", "true", 1);
+  setenv("MODEL_SERVER_URL", "http://127.0.0.1:1", 1);
+  const auto log = [&] {
+    ::testing::internal::CaptureStdout();
+    const auto store =
+        MakeModelStore(config_, std::make_shared<testing::FakeClock>(), std::make_shared<model::ModelBoard>(), {});
+    EXPECT_TRUE(store);
+    return ::testing::internal::GetCapturedStdout() + (*store && (*store)->status().last_fetch ? "asks" : "");
+  };
+  const std::string used = log();
+  EXPECT_THAT(used, HasSubstr("is used\" name=MODEL_SERVER_URL"));
+  EXPECT_TRUE(used.ends_with("asks"));
+  config_.model_server = "http://127.0.0.1:2";
+  const std::string ignored = log();
+  EXPECT_THAT(ignored, HasSubstr("is ignored\" name=MODEL_SERVER_URL reason=\"model.server is set\""));
+  EXPECT_TRUE(ignored.ends_with("asks"));
+  config_.model_server.clear();
+  setenv("MODEL_SERVER_URL", "ftp://a", 1);
+  const std::string wrong = log();
+  EXPECT_THAT(wrong, HasSubstr("is ignored\" name=MODEL_SERVER_URL"));
+  EXPECT_FALSE(wrong.ends_with("asks"));
+  unsetenv("MODEL_SERVER_ENABLE");
+  EXPECT_THAT(log(), HasSubstr("MODEL_SERVER_ENABLE is not set"));
+  unsetenv("MODEL_SERVER_URL");
+  EXPECT_EQ(log(), "");
+}
+
 TEST_F(ModelsAtTheStart, MeterIsRequired_ThereAreNone) {
   config_.model_sources = {tree_.root()};
   config_.require_meter = true;
