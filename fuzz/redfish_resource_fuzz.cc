@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/text.h"
 #include "energy/platform/redfish/resource.h"
 
 namespace {
@@ -21,7 +22,7 @@ void CheckTarget(std::string_view target) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  ReasonOf(text);
+  if (!kepler::IsValidUtf8(ReasonOf(text))) std::abort();
   const auto resource = kepler::json::Parse(text, 100'000);
   if (!resource) return 0;
   for (const auto* name : {"Chassis", "Power", "PowerSubsystem", "ContainedBy", "Metrics"})
