@@ -48,6 +48,8 @@ GUESTS = {guest.name: guest for guest in (
     Guest("sensors", "power sensors without RAPL and DCMI", "linux-image-amd64", "EPYC-Rome", "2", checks=3,
           modules=PLATFORM, rapl=False, tables=("machine",), bmc=True, dcmi=False, psu=True, short=False,
           seconds=600),
+    Guest("bmc", "faults of a BMC", "linux-image-amd64", "EPYC-Rome", "2", checks=5, modules=PLATFORM, rapl=False,
+          tables=("machine",), bmc=True, psu=True, short=False, seconds=300),
     Guest("sockets", "four sockets, again and again", "linux-image-amd64", "Skylake-Server", "4,sockets=4",
           checks=4, modules=RAPL, short=False, seconds=600),
 )}
