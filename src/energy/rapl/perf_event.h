@@ -35,7 +35,8 @@ struct PerfEvent {
 /// Opens an event on a CPU, for all processes.
 using PerfOpener = std::function<Result<std::unique_ptr<PerfCounter>>(const PerfEvent& event, uint32_t cpu)>;
 
-/// The PerfOpener of the kernel. kPermission without CAP_PERFMON, unless kernel.perf_event_paranoid is 0 or less.
+/// The PerfOpener of the kernel. kPermission without CAP_PERFMON, unless kernel.perf_event_paranoid is 0 or less. The
+/// kernels of Debian and Ubuntu refuse it above 2 to all but root.
 [[nodiscard]] Result<std::unique_ptr<PerfCounter>> OpenPerfCounter(const PerfEvent& event, uint32_t cpu);
 
 }  // namespace kepler::energy::rapl

@@ -46,8 +46,11 @@ Result<std::vector<Domain>> PerfSource::Discover() {
   const Error* fault = OpenAll(found, events);
   if (found.empty()) {
     const bool denied = fault->kind == ErrorKind::kPermission;
-    return Fail(fault->kind, fault->message + (denied ? "; grant CAP_PERFMON, or set kernel.perf_event_paranoid to 0"
-                                                      : "; check the kernel's log for messages of rapl"));
+    return Fail(
+        fault->kind,
+        fault->message + (denied ? "; grant CAP_PERFMON and set kernel.perf_event_paranoid to at most 2 (Debian has 3, "
+                                   "Ubuntu 4)"
+                                 : "; check the kernel's log for messages of rapl"));
   }
   listed_.clear();
   std::vector<Domain> domains;

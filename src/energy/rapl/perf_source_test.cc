@@ -239,6 +239,21 @@ TEST_F(PerfSourceTest, CounterNeverMoves_IsReadAndHasNotMoved) {
   EXPECT_FALSE(meter_->has_moved());
 }
 
+/// A descriptor of an unloaded driver answers ENODEV for ever.
+TEST_F(PerfSourceTest, DriverIsReloaded_OpenEventsAreReplaced) {
+  StartMeter({"package"});
+  machine_.Reload();
+  Package(0, 1'010);
+  After(1s);
+  EXPECT_FALSE(meter_->status().up);
+  Package(0, 1'015);
+  After(1s);
+  EXPECT_TRUE(meter_->status().up);
+  Package(0, 1'018);
+  After(1s);
+  EXPECT_EQ(Uj(0), 3'000'000) << "counts from the new events";
+}
+
 TEST_F(PerfSourceTest, EventCannotBeReadForAWhile_IsCaughtUp) {
   StartMeter({"package"});
   for (const uint32_t cpu : {0U, 2U}) tree_.Write(PerfMachine::File(cpu, kPkg), "broken");

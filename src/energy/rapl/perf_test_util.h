@@ -47,6 +47,8 @@ class PerfMachine {
   }
   /// The CPU goes offline and comes back.
   void EndEvents(uint32_t cpu) { ++ends_[cpu]; }
+  /// Events that are open answer ENODEV from now on.
+  void Reload() { ++driver_; }
   /// Events cannot be opened until this is cleared.
   std::optional<Error> refusal;
 
@@ -66,12 +68,13 @@ class PerfMachine {
   class Counter final : public PerfCounter {
    public:
     Counter(PerfMachine& machine, uint32_t cpu, std::string path)
-        : machine_(machine), cpu_(cpu), path_(std::move(path)), ends_(machine.ends_[cpu]) {}
+        : machine_(machine), cpu_(cpu), path_(std::move(path)), ends_(machine.ends_[cpu]), driver_(machine.driver_) {}
     Status Start() {
       KEPLER_TRY(begin_, os::ReadNumber<uint64_t>(path_, buffer_));
       return {};
     }
     [[nodiscard]] Result<uint64_t> Read() override {
+      if (machine_.driver_ != driver_) return Fail(ErrorKind::kGone, "read perf event: No such device");
       if (machine_.ends_[cpu_] != ends_) return count_;
       KEPLER_TRY(const uint64_t now, os::ReadNumber<uint64_t>(path_, buffer_));
       count_ = now - begin_;
@@ -83,6 +86,7 @@ class PerfMachine {
     uint32_t cpu_;
     std::string path_;
     int ends_;
+    int driver_;
     uint64_t begin_ = 0;
     uint64_t count_ = 0;
     os::ReadBuffer buffer_;
@@ -90,6 +94,7 @@ class PerfMachine {
 
   testing::FakeTree& tree_;
   std::map<uint32_t, int> ends_;
+  int driver_ = 0;
 };
 
 }  // namespace kepler::energy::rapl
