@@ -8,14 +8,18 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 PLACE = ROOT / "build" / "lab"
-sys.path.insert(0, str(ROOT / "tests" / "kernels"))
+sys.path[:0] = [str(ROOT / "tests" / "kernels"), str(ROOT / "tests" / "e2e")]
 
 # pylint: disable=wrong-import-position
 import debian
 import machine
+from kubernetes import make_certificates
 
 PYTHON = "/usr/bin/python3"  # Debian's: its libraries are the agent's
-E2E = ("harness.py", "exposition.py")  # of tests/e2e, for the checks in the guest
+# What the checks in the guest import.
+SHARED = (ROOT / "tests/e2e/harness.py", ROOT / "tests/e2e/exposition.py", HERE / "redfish_server.py",
+          HERE / "redfish_shapes.py")
+CERTIFICATES = ("ca.crt", "server.crt", "server.key")
 
 
 def _run(*words):
@@ -92,8 +96,8 @@ def initramfs(guest, agent, path):
         folder = PLACE / "checks"
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(HERE / "guest", folder)
-        for name in E2E:
-            shutil.copy(ROOT / "tests" / "e2e" / name, folder)
+        for source in SHARED:
+            shutil.copy(source, folder)
         add_python(image, folder)
         image.program(agent, "/lab/bin/kepler")
         image.put(HERE / "guest" / "init", "/init")
@@ -101,6 +105,10 @@ def initramfs(guest, agent, path):
             image.put(module(release), "/lab/rapl_msr_lab.ko")
         for program in guest.programs:
             image.install(program, "lab")
+        if guest.redfish:
+            make_certificates(folder)
+            for name in CERTIFICATES:
+                image.put(folder / name, f"/lab/{name}")
         if guest.psu:
             image.program(power_supply(), "/lab/bin/corsair_psu")
         if guest.node_exporter:

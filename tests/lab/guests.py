@@ -20,6 +20,7 @@ class Guest:
     bmc: bool = False
     dcmi: bool = True  # of the BMC; otherwise it has only a sensor
     psu: bool = False
+    redfish: bool = False  # a server in the guest
     node_exporter: bool = False
     short: bool = True  # part of `make lab`
     memory_mib: int = 768
@@ -37,7 +38,7 @@ class Guest:
 GUESTS = {guest.name: guest for guest in (
     Guest("intel", "two sockets of Intel with every meter", "linux-image-amd64", "Skylake-Server",
           "2,sockets=2", checks=16, modules=RAPL + PLATFORM, programs=("ipmitool",), tables=("machine",), bmc=True, psu=True,
-          node_exporter=True),
+          redfish=True, node_exporter=True),
     Guest("interfaces", "RAPL by powercap, perf and registers", "linux-image-amd64", "Skylake-Server",
           "2,sockets=2", checks=4, modules=RAPL, programs=("setpriv",)),
     Guest("amd", "AMD, RAPL without other meters", "linux-image-amd64", "EPYC-Rome", "2", checks=5, modules=RAPL),

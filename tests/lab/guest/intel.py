@@ -14,7 +14,8 @@ def set_up(lab):
     lab.counters = rapl.Counters()
     platform_meters.load(lab)
     node_exporter.start(lab)
-    lab.start_agent("--meter.require", config=f"{ON_DEMAND}platform:\n  dcmi:\n    interval: 1s\n")
+    redfish = platform_meters.add_redfish(lab)
+    lab.start_agent("--meter.require", config=f"{ON_DEMAND}platform: {{dcmi: {{interval: 1s}}}}\n{redfish}")
 
 
 def zones_of_two_sockets(lab):

@@ -6,9 +6,11 @@ import subprocess
 import time
 from decimal import Decimal
 
+import rapl
 from exposition import microjoules
 from harness import wait_until
 from lab import equal, modprobe, write
+from redfish_server import RedfishServer
 
 PSU_FILE = "/tmp/psu_watts"
 TOLERANCE = Decimal("0.01")
@@ -22,6 +24,7 @@ class Programme:
 
     def __init__(self, host):
         self.host = host
+        self.redfish = None  # the server
         self.watts = {}
 
     def set(self, **watts):
@@ -37,6 +40,9 @@ class Programme:
 
     def _dcmi(self, watts):
         self.host.ask("bmc-watts", round(watts))  # the sensor of ipmi_sim takes whole numbers only
+
+    def _redfish(self, watts):
+        self.redfish.watts = watts
 
     @staticmethod
     def _psu(watts):
@@ -54,10 +60,28 @@ def load(lab):
     wait_until(lambda: os.path.exists("/dev/ipmi0"), "/dev/ipmi0", 30, period=0.2)
 
 
+def add_redfish(lab):
+    """A BMC with two power supplies, by TLS. Returns the configuration that reads it."""
+    lab.programme.redfish = RedfishServer("/lab/server.crt", "/lab/server.key").__enter__()
+    lab.programme.set(redfish=260)
+    with open("/tmp/bmc.yaml", "w", encoding="ascii") as file:
+        file.write(f"nodes:\n  lab: bmc\nbmcs:\n  bmc:\n    endpoint: {lab.programme.redfish.url}\n    username: kepler\n"
+                   "    password: s3cret\n    caFile: /lab/ca.crt\n")
+    return ("experimental:\n  platform:\n    redfish: {enabled: true, nodeName: lab, configFile: /tmp/bmc.yaml, "
+            "httpTimeout: 3s, interval: 1s}\n")
+
+
+def sums(lab, family):
+    """{source: sum of the sensors that make up its total}"""
+    found = {}
+    for labels, value in lab.last.series(family):
+        if labels["source"] != "psu" or labels["source_name"] == "power_total":
+            found[labels["source"]] = found.get(labels["source"], 0) + value
+    return found
+
+
 def shown(lab):
-    """{source: watts} of the sensors that are the source's total."""
-    return {labels["source"]: value for labels, value in lab.last.series("kepler_platform_watts")
-            if labels["source"] != "psu" or labels["source_name"] == "power_total"}
+    return sums(lab, "kepler_platform_watts")
 
 
 def is_near(found, programmed):
@@ -91,48 +115,67 @@ def every_platform_meter_is_read(lab):
 
 
 def steps_are_followed(lab):
-    lab.programme.set(acpi=280.125, battery=31.25, dcmi=431, psu=432.0)
+    lab.programme.set(acpi=280.125, battery=31.25, dcmi=431, psu=432.0,
+                      **({"redfish": 512} if lab.programme.redfish else {}))
     return wait_shown(lab, **lab.programme.watts)
 
 
-def total_is_one_meter(lab):
-    """Four meters see the same machine: the total is the most trusted one's, to the microjoule."""
+def total_is_one_meter(lab, trusted="redfish"):
+    """All meters see the same machine: the total is the most trusted one's, to the microjoule."""
     def both():
         lab.scrape()
         source, _, joules = total_of(lab)
-        return source, microjoules(joules), microjoules(lab.last.value("kepler_platform_joules_total", source="dcmi"))
-    source, total, sensor = both()
-    equal("source of the total", source, "dcmi")
-    wait_until(lambda: both()[2] >= sensor + 2_000_000_000, "2 kJ of the BMC", 60, period=0.5)
-    source, later, sensor_later = both()
-    equal("source of the total", source, "dcmi")
-    equal("µJ of the total", later - total, sensor_later - sensor)
-    if not is_near(total_of(lab)[1], lab.programme.watts["dcmi"]):
+        equal("source of the total", source, trusted)
+        return microjoules(joules), microjoules(sums(lab, "kepler_platform_joules_total")[trusted])
+    total, sensors = both()
+    wait_until(lambda: both()[1] >= sensors + 2_000_000_000, "2 kJ", 60, period=0.5)
+    later, sensors_later = both()
+    equal("µJ of the total", later - total, sensors_later - sensors)
+    if not is_near(total_of(lab)[1], lab.programme.watts[trusted]):
         raise AssertionError(f"the total is {total_of(lab)[1]} W")
-    return f"total {later - total} µJ, dcmi {sensor_later - sensor} µJ; {total_of(lab)[1]} W"
+    return f"total {later - total} µJ, {trusted} {sensors_later - sensors} µJ; {total_of(lab)[1]} W"
+
+
+def settled(lab, changes=3):
+    """(platform, other without debt, CPUs) in J, after readings of the platform that began when RAPL was held already."""
+    seen = set()
+
+    def figures():
+        lab.scrape()
+        platform = lab.last.value("kepler_node_platform_joules_total", path="meter")
+        seen.add(platform)
+        return platform
+    wait_until(lambda: figures() and len(seen) > changes, "readings of the platform", 60, period=0.2)
+    return (figures(), lab.last.value("kepler_node_other_joules_total") - lab.last.value("kepler_node_other_debt_joules"),
+            sum(lab.last.value("kepler_node_cpu_joules_total", zone=zone) for zone in ("package", "dram")))
 
 
 def other_energy_is_the_rest(lab):
-    other, debt, platform = (lab.last.value(f"kepler_node_{name}") for name in
-                             ("other_joules_total", "other_debt_joules", "platform_joules_total"))
-    if other <= 0:
-        raise AssertionError(f"other energy is {other} J")
-    cpus = sum(lab.last.value("kepler_node_cpu_joules_total", zone=zone) for zone in ("package", "dram"))
-    equal("joules of the platform, by its parts", other - debt + cpus, platform)
-    return f"platform {platform} J = other {other} J - debt {debt} J + package and dram {cpus} J"
+    before = settled(lab)
+    rapl.use_energy(lab.cpus, 0.5)
+    platform, other, cpus = (late - early for early, late in zip(before, settled(lab)))
+    equal("µJ of the platform less its parts", microjoules(platform - other - cpus), 0)
+    if min(platform, other, cpus) <= 0:
+        raise AssertionError(f"platform {platform} J, other {other} J, CPUs {cpus} J")
+    return f"platform {platform} J = other {other} J + package and dram {cpus} J"
 
 
 def faults_cost_their_own_series(lab):
-    """The power meter cannot be read, the BMC loses its power, the battery is charged: the power supply goes on."""
+    """The power meter cannot be read, IPMI's BMC loses its power, Redfish's does not answer, the battery is charged: the
+    power supply goes on, and so does RAPL."""
+    watts = dict(lab.programme.watts)
     lab.host.ask("set", "power_meter", 0xFFFFFFFF)
     lab.host.ask("bmc-stop")
     lab.host.ask("set", "battery_state", CHARGING)
-    gone = wait_shown(lab, acpi=None, dcmi=None, battery=None, psu=lab.programme.watts["psu"])
+    metrics = "/redfish/v1/Chassis/1/PowerSubsystem/PowerSupplies/Bay{}/Metrics"
+    lab.programme.redfish.faults = {metrics.format(bay): "hang" for bay in (1, 2)}
+    gone = wait_shown(lab, acpi=None, dcmi=None, redfish=None, battery=None, psu=watts["psu"])
     if not lab.last.series("kepler_node_cpu_watts", zone="package"):
         raise AssertionError("RAPL has no watts")
     lab.host.ask("bmc-start")
     lab.host.ask("set", "battery_state", DISCHARGING)
-    lab.programme.set(acpi=123.456)
+    lab.programme.redfish.faults = {}
+    lab.programme.set(acpi=watts["acpi"])
     began = time.monotonic()
     wait_shown(lab, **lab.programme.watts)
     return f"{gone}; all back within {time.monotonic() - began:.1f} s"
@@ -157,8 +200,9 @@ def others_read_the_same(lab):
                           timeout=30, check=True).stdout
     equal("W of ipmitool", float(re.search(r"Instantaneous power reading: *(\d+) Watts", said)[1]),
           float(lab.programme.watts["dcmi"]))
-    meters = json.loads(subprocess.run(["/lab/bin/kepler", "meters", "--json"], capture_output=True, text=True, timeout=60,
-                                       check=True).stdout)["meters"]
+    listed = subprocess.run(["/lab/bin/kepler", "meters", "--json", f"--config.file={lab.agent.config_path}"],
+                            capture_output=True, text=True, timeout=60, check=True).stdout
+    meters = json.loads(listed)["meters"]
     states = {meter["name"]: meter["state"] for meter in meters}
     missing = [name for name in ("rapl", *lab.programme.watts) if states.get(name) in (None, "missing")]
     equal("meters that kepler meters does not find", missing, [])

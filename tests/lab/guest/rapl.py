@@ -188,7 +188,7 @@ def socket_offline_and_online(lab):
     return bring_cpu(lab, cpu, (2, 2))
 
 
-def busy_processes_get_the_active_energy(lab, share=0.8):
+def busy_processes_get_the_active_energy(lab, share=0.6):
     """Σ of all processes is checked in every scrape: here, who they are."""
     def joules():
         lab.scrape()
@@ -198,7 +198,7 @@ def busy_processes_get_the_active_energy(lab, share=0.8):
     set_parameter("held", 0)
     with burners(lab.cpus):
         lab.scrape()
-        burn(lab.cpus, 1)
+        burn(lab.cpus, 2)
         after = joules()
     set_parameter("held", 1)
     got, active = (late - early for early, late in zip(before, after))
