@@ -15,7 +15,10 @@ using ::testing::HasSubstr;
 
 class MeterSurvey : public ::testing::Test {
  protected:
-  MeterSurvey() { config_.host.sysfs = sys_.root(); }
+  MeterSurvey() {
+    config_.host.sysfs = sys_.root();
+    config_.dcmi.device_path = sys_.Path("dev/ipmi0");
+  }
   void Rapl() {
     sys_.Write("class/powercap/intel-rapl:0/name", "package-0\n");
     sys_.Write("class/powercap/intel-rapl:0/max_energy_range_uj", "262143328850\n");
@@ -48,9 +51,10 @@ class MeterSurvey : public ::testing::Test {
 
 TEST_F(MeterSurvey, MachineWithoutAMeter_TheModelIsUsedAndEachReasonIsGiven) {
   EXPECT_THAT(Survey(), ElementsAre("rapl cpu missing", "hwmon cpu missing", "pm-counters machine missing",
-                                    "dcmi machine missing", "acpi machine missing", "psu machine missing",
-                                    "battery machine missing", "model cpu used"));
+                                    "redfish machine missing", "dcmi machine missing", "acpi machine missing",
+                                    "psu machine missing", "battery machine missing", "model cpu used"));
   for (const SurveyedMeter& meter : meters_) EXPECT_NE(meter.reason, "") << meter.name;
+  EXPECT_THAT(Meter("redfish").reason, HasSubstr("not configured; set experimental.platform.redfish.enabled"));
   config_.require_meter = true;
   EXPECT_THAT(Survey(), ::testing::Not(::testing::Contains("model cpu used")));
 }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -59,11 +58,19 @@ std::string DcmiDevice(const Dcmi& dcmi) {
 BlockingMeter MakeDcmi(const Dcmi& dcmi) {
   return {std::string(DcmiSource::kName), [dcmi] { return !DcmiDevice(dcmi).empty(); },
           [dcmi] {
-            const std::string path = DcmiDevice(dcmi);
+            std::string path = DcmiDevice(dcmi);
+            if (path.empty()) path = dcmi.device_path.empty() ? "/dev/ipmi0" : dcmi.device_path;
             const auto open = [path] { return OpenIpmiDevice(path); };
             return std::make_unique<DcmiSource>(path, open, std::make_shared<SystemClock>());
           },
           dcmi.interval};
+}
+
+/// A meter that the configuration does not ask for.
+BlockingMeter Unconfigured(std::string_view name, const std::string& reason) {
+  return {
+      std::string(name), [] { return false; },
+      [reason]() -> Result<std::unique_ptr<energy::EnergySource>> { return Fail(ErrorKind::kUnavailable, reason); }};
 }
 
 /// A configured BMC counts as present: nothing on this machine shows it, and its failure is then reported.
@@ -83,8 +90,7 @@ bool AcpiMeterIsOfCpus(const energy::hwmon::HwmonOptions& hwmon) {
          std::ranges::any_of(hwmon.chip_rules, is_acpi, &energy::hwmon::ChipRule::name);
 }
 
-/// Empty if the meter is not configured.
-std::optional<BlockingMeter> MakeBlockingMeter(PlatformKind kind, const Config& config) {
+BlockingMeter MakeBlockingMeter(PlatformKind kind, const Config& config) {
   const std::string& sysfs = config.host.sysfs;
   switch (kind) {
     case PlatformKind::kPmCounters:
@@ -92,25 +98,27 @@ std::optional<BlockingMeter> MakeBlockingMeter(PlatformKind kind, const Config& 
     case PlatformKind::kDcmi:
       return MakeDcmi(config.dcmi);
     case PlatformKind::kRedfish:
-      if (!config.redfish_enabled) break;
+      if (!config.redfish_enabled)
+        return Unconfigured(RedfishSource::kName,
+                            "not configured; set experimental.platform.redfish.enabled and configFile");
       return MakeRedfish(config);
     case PlatformKind::kAcpi:
-      if (AcpiMeterIsOfCpus(config.hwmon)) break;
+      if (AcpiMeterIsOfCpus(config.hwmon))
+        return Unconfigured(ToString(HwmonPowerKind::kAcpi), "experimental.hwmon says that it is a meter of the CPUs");
       return MakeHwmonPower(sysfs, HwmonPowerKind::kAcpi, kAcpiPeriod);
     case PlatformKind::kPsu:
       return MakeHwmonPower(sysfs, HwmonPowerKind::kPsu, kPsuPeriod);
     case PlatformKind::kBattery:
-      return MakeFileMeter<BatterySource>(sysfs, kBatteryPeriod);
+      break;
   }
-  return std::nullopt;
+  return MakeFileMeter<BatterySource>(sysfs, kBatteryPeriod);
 }
 
 }  // namespace
 
 std::vector<BlockingMeter> MakeBlockingMeters(const Config& config) {
   std::vector<BlockingMeter> meters;
-  for (const PlatformKind kind : config.platform_meters)
-    if (auto meter = MakeBlockingMeter(kind, config)) meters.push_back(*std::move(meter));
+  for (const PlatformKind kind : config.platform_meters) meters.push_back(MakeBlockingMeter(kind, config));
   return meters;
 }
 
