@@ -118,7 +118,7 @@ Result<BmcClient::Fetched> BmcClient::SendWithLogin(const std::string& uri, cons
               fmt::format("{}{} answered 401 to a new session", access_.peer.Url(), WithoutQuery(uri)));
 }
 
-std::string BmcClient::Hide(std::string text) const {
+std::string BmcClient::Hide(std::string_view text) const {
   ClientRequest secrets{.target = "/"};
   secrets.user = access_.username;
   secrets.password = access_.password;

@@ -65,7 +65,7 @@ class BmcClient {
   [[nodiscard]] Error Refuse(const http::client::ClientRequest& request, const Fetched& fetched);
   [[nodiscard]] Error RefuseLogin(std::string_view answer);
   void NoteRetryAfter(const http::client::Answer& answer);
-  [[nodiscard]] std::string Hide(std::string text) const;
+  [[nodiscard]] std::string Hide(std::string_view text) const;
 
   [[nodiscard]] Status EnsureSession(const std::stop_token& stop);
   [[nodiscard]] Result<std::string> SessionsUri(const std::stop_token& stop);

@@ -57,7 +57,7 @@ Status Verdict(const Draft& draft) {
   for (const auto* more : {&draft.errors(), &draft.warnings()}) all.insert(all.end(), more->begin(), more->end());
   if (all.empty()) return {};
   for (std::string& text : all)  // a missing key has no line
-    if (!text.starts_with(draft.file())) text = draft.file() + ": " + text;
+    if (!text.starts_with(draft.file())) text.insert(0, draft.file() + ": ");
   return settings::Bad(fmt::format("{}", fmt::join(all, "; ")));
 }
 
@@ -109,6 +109,7 @@ void CheckRules(Draft& draft, const BmcFile& file) {
 
 Status FailNode(Draft& draft, const BmcFile& file, std::string_view node) {
   std::vector<std::string_view> known;
+  known.reserve(file.nodes.size());
   for (const auto& [name, bmc] : file.nodes) known.emplace_back(name);
   const std::string_view nearest = NearestName(node, known);
   draft.Reject("nodes",

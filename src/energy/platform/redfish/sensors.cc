@@ -139,6 +139,7 @@ Status Finder::ChooseChassis() {
   for (const std::string& id : search_.chassis) {
     if (std::ranges::find(chassis_, id, &Chassis::id) != chassis_.end()) continue;
     std::vector<std::string_view> known;
+    known.reserve(chassis_.size());
     for (const Chassis& chassis : chassis_) known.emplace_back(chassis.id);
     return Fail(
         ErrorKind::kInvalid,
@@ -289,7 +290,8 @@ Result<Sensors> Finder::Run() {
     const bool contained = IsContained(*chassis);
     for (Sensor& sensor : best.sensors) {
       sensor.labels.whole = sensor.labels.whole && !contained;
-      Append(best.resources[sensor.resource], std::move(sensor), all);
+      const Resource& place = best.resources[sensor.resource];
+      Append(place, std::move(sensor), all);
     }
   }
   if (all.sensors.empty()) return FailEmpty();
