@@ -66,13 +66,14 @@ SEES = {
     "lab/recorder": {"base", "daemon", "json", "model", "http/client", "lab/dataset"},
     "modelserver": {"base", "json", "model", "lab/files", "http/server"},
     "modelserver/estimator": {"base", "json", "model", "modelserver"},
+    "modelserver/jobs": {"base", "json", "lab/files", "http/server", "modelserver"},
     "daemon": {"base", "os", "status"},
     "testing": {"base", "snapshot", "status"},
 }
 LAB = {room for room in SEES if room.startswith("lab/")}
-SEES["apps/kepler"] = set(SEES) - LAB - {"modelserver", "modelserver/estimator", "testing"}
+SEES["apps/kepler"] = set(SEES) - LAB - {"modelserver", "modelserver/estimator", "modelserver/jobs", "testing"}
 SEES["apps/kepler-model"] = LAB | {"base", "daemon", "http/server", "json", "model", "model_store", "modelserver",
-                                 "modelserver/estimator", "os", "settings"}
+                                 "modelserver/estimator", "modelserver/jobs", "os", "settings"}
 
 # The namespace of a room is its path: src/energy/rapl is kepler::energy::rapl. `export` is a keyword of C++, and `stdout` a macro.
 NAMESPACES = {
