@@ -273,6 +273,7 @@ std::string ModelServer::Metrics() const {
             counts.computed);
   AddSingle(page, "kepler_model_server_unknown_fields_total", "counter",
             "Fields and parameters of requests that were ignored because they are unknown", counts.unknown_fields);
+  if (more_metrics_) page += more_metrics_();
   AddFamily(page, "kepler_model_server_requests_total", "counter", "Requests by route and HTTP status");
   const std::scoped_lock lock(mutex_);
   for (const auto& [key, count] : requests_)

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -44,6 +45,8 @@ class ModelServer {
 
   /// Adds all routes, before the server starts.
   void AddRoutes(http::server::Server& server);
+  /// Before the server starts: `more` returns further metrics, in the same format. Any thread.
+  void AddMetrics(std::function<std::string()> more) { more_metrics_ = std::move(more); }
   /// The metrics in the text format of Prometheus.
   [[nodiscard]] std::string Metrics() const;
   [[nodiscard]] const ModelAnswers& answers() const { return answers_; }
@@ -70,6 +73,7 @@ class ModelServer {
   ModelTree tree_;          // under store_mutex_
   ModelAnswers answers_;
   log::LogLimiter limiter_;  // under store_mutex_
+  std::function<std::string()> more_metrics_;
   mutable std::mutex mutex_;
   std::map<std::pair<std::string, unsigned>, uint64_t> requests_;  // by route and status
   std::atomic<uint64_t> scans_ = 0;

@@ -7,10 +7,13 @@
 
 #include "apps/kepler-model/commands.h"
 #include "apps/kepler-model/serve_settings.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "daemon/descriptor_budget.h"
 #include "daemon/run.h"
 #include "http/server/server.h"
+#include "modelserver/jobs/job_queue.h"
+#include "modelserver/jobs/job_routes.h"
 #include "modelserver/model_server.h"
 #include "settings/addresses.h"
 
@@ -28,15 +31,23 @@ Examples:
 
 /// Files that a scan and the answers have open at once, in addition to those of clients.
 constexpr uint64_t kFilesOfStore = 16;
+constexpr std::chrono::minutes kJobMargin{1};
 
 class ModelService final : public daemon::Service {
  public:
   static Result<std::unique_ptr<daemon::Service>> Start(const Serving& config) {
     std::unique_ptr<ModelService> service(new ModelService(config));
     KEPLER_CHECK_OK(service->models_.Load());
-    KEPLER_TRY(service->server_, http::server::Server::Create(
-                                     {.listen_addresses = config.listen, .web_config_file = config.web_config_file}));
+    http::server::ServerOptions options{.listen_addresses = config.listen, .web_config_file = config.web_config_file};
+    if (!config.jobs.empty()) {
+      KEPLER_CHECK_OK(service->StartJobs(config));
+      options.limits.body_bytes += modelserver::jobs::kMaxTrainBytes;
+      // A synchronous client waits for those that wait before it, too.
+      options.limits.handler_time = std::chrono::ceil<std::chrono::milliseconds>(config.job_time) + kJobMargin;
+    }
+    KEPLER_TRY(service->server_, http::server::Server::Create(std::move(options)));
     service->models_.AddRoutes(*service->server_);
+    if (service->jobs_ != nullptr) modelserver::jobs::AddJobRoutes(*service->server_, *service->jobs_);
     KEPLER_TRY(const uint64_t sockets, daemon::ClientDescriptors(kFilesOfStore));
     service->server_->LimitSockets(sockets);
     KEPLER_CHECK_OK(service->server_->Start());
@@ -58,6 +69,17 @@ class ModelService final : public daemon::Service {
                  .rules = {.policy = config.selection, .error_key = config.error_key},
                  .version = daemon::ThisBuild().version}) {}
 
+  Status StartJobs(const Serving& config) {
+    modelserver::jobs::JobOptions options{.directory = config.jobs, .program = "/proc/self/exe"};
+    options.child.time = std::chrono::ceil<std::chrono::milliseconds>(config.job_time);
+    options.child.memory_bytes = static_cast<size_t>(config.job_memory) << 20;
+    jobs_ = std::make_unique<modelserver::jobs::JobQueue>(std::move(options), clock_);
+    models_.AddMetrics([jobs = jobs_.get()] { return modelserver::jobs::WriteJobMetrics(*jobs); });
+    return jobs_->Start();
+  }
+
+  const SystemClock clock_;
+  std::unique_ptr<modelserver::jobs::JobQueue> jobs_;
   modelserver::ModelServer models_;
   std::unique_ptr<http::server::Server> server_;  // ends first: its handlers use the models
 };

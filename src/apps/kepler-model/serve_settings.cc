@@ -18,6 +18,11 @@ constexpr std::string_view kFormats[] = {"text"sv, "json"sv};
 constexpr int64_t kShortestScanInterval = 100'000'000;        // nanoseconds
 constexpr int64_t kLongestScanInterval = 86'400'000'000'000;  // a day
 
+constexpr int64_t kShortestJob = 1'000'000'000;  // nanoseconds
+constexpr int64_t kLongestJob = kLongestScanInterval;
+constexpr int64_t kMinJobMemory = 64;  // MiB
+constexpr int64_t kMaxJobMemory = 1 << 20;
+
 constexpr Key kServeKeys[] = {
     Key("store", "store",
         "Directory with the models: a model database of Kepler 0.7, directories with model.json, or both; default: "
@@ -40,6 +45,12 @@ constexpr Key kServeKeys[] = {
         kAt<&Serving::error_key>),
     Key("scan-interval", "scan-interval", "Time between two scans of the store for changed files",
         kAt<&Serving::scan_interval>, {.min = kShortestScanInterval, .max = kLongestScanInterval}),
+    Key("jobs", "jobs", "Directory for training jobs (POST /train); empty: the server does not train",
+        kAt<&Serving::jobs>, {.is_path = true}),
+    Key("job-time", "job-time", "Maximum time of a training job", kAt<&Serving::job_time>,
+        {.min = kShortestJob, .max = kLongestJob}),
+    Key("job-memory", "job-memory", "Maximum memory of a training job, in MiB", kAt<&Serving::job_memory>,
+        {.min = kMinJobMemory, .max = kMaxJobMemory}),
     Key("config-dir", "config-dir",
         "Directory with a file for each environment name of Kepler 0.7; a file wins over the environment",
         kAt<&Serving::config_dir>, {.is_path = true}),

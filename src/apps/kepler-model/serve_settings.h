@@ -22,6 +22,9 @@ struct Serving {
   modelserver::Policy selection = modelserver::Policy::kHonest;
   std::string error_key;
   Duration scan_interval = std::chrono::seconds(10);
+  std::string jobs{};  // directory of training jobs; empty: no training
+  Duration job_time = std::chrono::minutes(30);
+  int64_t job_memory = 2048;  // MiB
   std::string config_dir = "/etc/kepler/kepler.config";
   log::Level log_level = log::Level::kInfo;
   log::Format log_format = log::Format::kText;
