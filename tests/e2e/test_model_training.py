@@ -1,0 +1,185 @@
+"""kepler-model serve --jobs, the shipped program: clients of the trainer of Kepler 0.7 get a trained pipeline, jobs have
+status, log and cancel, and no training delays an answer or outlives its limits."""
+import contextlib
+import io
+import json
+import os
+import random
+import signal
+import subprocess
+import threading
+import time
+import zipfile
+
+from harness import run_tests, wait_until
+from test_model_server import GO_BODY, PROGRAM, USERS, ModelServerTest
+
+ROWS = 240
+
+
+def recording(rows=ROWS, features=("bpf_cpu_time_ms", "bpf_page_cache_hit"), watts=0.05):
+    """20 W, and 50 mW per ms of CPU time and second, as Prometheus answers the queries of the trainer of Kepler 0.7."""
+    chance = random.Random(7)
+    here = {"instance": "n1", "job": "kepler-exporter"}
+    joules, counters, series = 0.0, dict.fromkeys(features, 0.0), {name: [] for name in (*features, "joules")}
+    for row in range(rows):
+        for name in features:
+            rate = chance.uniform(0, 1000)
+            counters[name] += 3 * rate
+            joules += 3 * rate * (watts if name == "bpf_cpu_time_ms" else 0)
+            series[name].append([1_700_000_000 + 3 * row, str(counters[name])])
+        joules += 3 * 20
+        series["joules"].append([1_700_000_000 + 3 * row, str(joules)])
+    of_container = {**here, "container_id": "x", "pod_name": "p", "container_name": "c", "container_namespace": "n"}
+    return {**{f"kepler_container_{name}_total": [{"metric": of_container, "values": series[name]}] for name in features},
+            "kepler_node_package_joules_total": [
+                {"metric": {**here, "source": "rapl-sysfs", "package": "0", "mode": "dynamic"}, "values": series["joules"]}]}
+
+
+def request(trainers=("SGDRegressorTrainer",), dynamic=(), **changes):
+    """The body of upstream's clients."""
+    response = recording()
+    return json.dumps({"name": "std_v0.7.11", "energy_source": "rapl-sysfs", "trainer": {
+        "abs_trainers": list(trainers), "dyn_trainers": list(dynamic), "idle_prom_response": recording(rows=5),
+        "isolator": "MinIdleIsolator", "isolator_args": {"abs_pipeline_name": "a"}}, "prom_response": response, **changes})
+
+
+class TrainingTest(ModelServerTest):
+    def training(self, *args):
+        return self.server(f"--jobs={self.path('jobs')}", *args)
+
+    def train(self, server, body, **headers):
+        return server.request("POST", "/train", body, {"Content-Type": "application/json", **headers})
+
+    def ask(self, server, **options):
+        """A job that is not waited for."""
+        status, headers, answer = self.train(server, request(**options), Prefer="respond-async")
+        self.assertEqual(status, 202, answer)
+        self.assertEqual(headers["Location"], "/jobs/" + json.loads(answer)["id"])
+        return headers["Location"]
+
+    def job(self, server, path):
+        return json.loads(server.get(path)[2])
+
+    def test_a_client_of_the_old_trainer_gets_a_pipeline(self):
+        with self.training() as server:
+            status, headers, content = self.train(server, request(dynamic=("SGDRegressorTrainer",)))
+            self.assertEqual(status, 200, content)
+            self.assertEqual(headers["Content-Disposition"], "attachment; filename=std_v0.7.11.zip")
+            with zipfile.ZipFile(io.BytesIO(content)) as file:
+                names = file.namelist()
+                model = json.loads(file.read("abs-BPFOnly-model.json"))
+                dynamic = json.loads(file.read("dyn-BPFOnly-model.json"))
+            self.assertIn("abs-report.html", names)
+            self.assertEqual((model["output"], dynamic["output"]), ("AbsPower", "DynPower"))
+            # watts of the model as the agent computes them
+            self.write("model/model.json", json.dumps(model).encode())
+            self.write("rows.csv", b"bpf_cpu_time_ms,bpf_page_cache_hit\n0,0\n500,9\n")
+            told = subprocess.run([PROGRAM, "predict", f"--model={self.path('model')}", f"--data={self.path('rows.csv')}"],
+                                  check=True, capture_output=True, text=True).stdout.split()
+            self.assertAlmostEqual(float(told[1].split(",")[1]), 20, delta=1)
+            self.assertAlmostEqual(float(told[2].split(",")[1]), 45, delta=1)
+
+    def test_a_job_has_status_log_and_result(self):
+        with self.training() as server:
+            path = self.ask(server)
+            wait_until(lambda: self.job(server, path)["status"] == "done", "the job")
+            self.assertEqual(server.get(path + "/result")[1]["Content-Type"], "application/zip")
+            self.assertRegex(server.get(path + "/log")[2], b"23[0-9] rows of 1 nodes")
+            self.assertEqual([job["name"] for job in json.loads(server.get("/jobs")[2])["jobs"]], ["std_v0.7.11"])
+            self.assertEqual(server.request("DELETE", path)[0], 409)
+            self.assertEqual(server.value("kepler_model_server_ended_jobs_total", state="done"), 1)
+            self.assertEqual(server.get("/jobs/../../etc/passwd")[0] // 100, 4)
+
+    def test_wrong_bodies_get_a_reason(self):
+        right = request()
+        with self.training() as server:
+            for body, reason in ((b"", "empty"), (b"{}", "name"), (right[:-5], "JSON"), (request(name="../a"), "name"),
+                                 (request(trainers=("NoTrainer",)), "NoTrainer"), (request(trainers=()), "trainers"),
+                                 (request(energy_source="--output=/etc/x"), "energy_source"),
+                                 (request(prom_response={"a": 1}), "extract"), (request(prom_response=[]), "prom_response")):
+                status, _, answer = self.train(server, body)
+                self.assertEqual(status, 400, answer)
+                self.assertIn(reason, answer.decode() + self.logs(server))
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # it does not read all of it
+                self.assertEqual(self.train(server, b" " * (65 << 20))[0], 413)
+            self.assertEqual(self.train(server, right)[0], 200)
+        with self.server() as server:
+            self.assertIn(self.train(server, right)[0], (404, 405), "training is off")
+        with self.training(f"--web-config-file={self.write('web.yaml', USERS)}") as server:
+            self.assertEqual(self.train(server, right)[0], 401)
+
+    def logs(self, server):
+        return "".join(server.get(f"/jobs/{job['id']}/log")[2].decode() for job in json.loads(server.get("/jobs")[2])["jobs"])
+
+    def test_a_job_that_hangs_is_cancelled_or_ends_in_time(self):
+        slow = {"trainers": ("KNeighborsRegressorTrainer", "SVRRegressorTrainer", "XgboostFitTrainer") * 5}
+        with self.training("--job-time=2s") as server:
+            status, _, answer = self.train(server, request(**slow))
+            self.assertIn((status, b"timed_out" in answer), ((503, True), (200, False)), "this machine may be fast")
+        with self.training() as server:
+            paths = [self.ask(server, **slow) for _ in range(3)]
+            wait_until(lambda: self.job(server, paths[0])["status"] != "queued", "the first job")
+            child = self.children(server)
+            self.assertEqual(len(child), 1, "one runs")
+            self.assertEqual(os.getpriority(os.PRIO_PROCESS, child[0]), 19)
+            for path in reversed(paths):
+                server.request("DELETE", path)
+            wait_until(lambda: not self.children(server), "the end of the child")
+            states = [self.job(server, path)["status"] for path in paths]
+            self.assertEqual(states[1:], ["cancelled"] * 2)
+            self.assertIn(states[0], ("cancelled", "done"))
+
+    def test_memory_is_limited(self):
+        with self.training("--job-memory=64") as server:
+            big = recording(rows=3000, features=tuple(f"feature{i}" for i in range(40)) + ("bpf_cpu_time_ms",))
+            status, _, answer = self.train(server, request(prom_response=big))
+            self.assertIn(status, (200, 400), answer)
+            self.assertEqual(server.get("/healthz")[0], 200)
+
+    def children(self, server):
+        with open(f"/proc/{server.process.pid}/task/{server.process.pid}/children", encoding="ascii") as file:
+            own = [int(pid) for pid in file.read().split()]
+        for thread in os.listdir(f"/proc/{server.process.pid}/task"):
+            with open(f"/proc/{server.process.pid}/task/{thread}/children", encoding="ascii") as file:
+                own += [int(pid) for pid in file.read().split()]
+        return sorted(set(own))
+
+    def test_no_training_delays_an_answer(self):
+        body, times = GO_BODY % "true", []
+        with self.training() as server:
+            done = threading.Event()
+            trainer = threading.Thread(target=lambda: (self.train(server, request(
+                trainers=("XgboostFitTrainer", "GradientBoostingRegressorTrainer"))), done.set()))
+            trainer.start()
+            while not done.is_set():
+                begin = time.monotonic()
+                self.assertEqual(server.post(body)[0], 200)
+                times.append(time.monotonic() - begin)
+            trainer.join()
+        times.sort()
+        print(f"answers during a training: {len(times)}, median {times[len(times) // 2] * 1e3:.1f} ms, "
+              f"p99 {times[len(times) * 99 // 100] * 1e3:.1f} ms")
+        self.assertLess(times[len(times) // 2], 1)
+
+    def test_jobs_end_with_the_server(self):
+        with self.training() as server:
+            self.ask(server, trainers=("SVRRegressorTrainer", "XgboostFitTrainer") * 5)
+            wait_until(lambda: self.children(server), "the child")
+            child = self.children(server)[0]
+            server.process.send_signal(signal.SIGKILL)
+            server.process.wait()
+            wait_until(lambda: not os.path.exists(f"/proc/{child}") or self.is_zombie(child), "the end of the child")
+        with self.training() as server:
+            self.assertEqual(json.loads(server.get("/jobs")[2]), {"jobs": []})
+            self.assertIn("removed a training job of an earlier process", server.log())
+
+    def is_zombie(self, pid):
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] == "Z"
+
+
+del ModelServerTest  # it has no test
+
+if __name__ == "__main__":
+    run_tests()
