@@ -136,7 +136,10 @@ class SimulatedBmc {
     return {0x00, 0xDC, low, high, low, high, low, high, low, high, 1, 2, 3, 4, 0xE8, 0x03, 0, 0, state};
   }
   std::vector<uint8_t> AnswerRecord(const std::vector<uint8_t>& data) {
-    if (cancellations > 0 && cancellations-- > 0) return {0xC5};
+    if (cancellations > 0) {
+      --cancellations;
+      return {0xC5};
+    }
     if (data.at(0) != reservation_) return {0xC5};
     const auto id = static_cast<uint16_t>(data.at(2) | data.at(3) << 8);
     const auto found = id == 0 ? records.begin() : records.find(id);
