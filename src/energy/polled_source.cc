@@ -51,7 +51,6 @@ struct PolledSource::Shared {
   std::unique_ptr<EnergySource> slow;
   const Nanoseconds period;
   const std::shared_ptr<const Clock> clock;
-  int back_off = 1;
   bool lost = true;                                        // its domains are to be found (again)
   std::map<std::string, Integral, std::less<>> integrals;  // by the key of the domain
   State own;
@@ -115,8 +114,7 @@ Nanoseconds PolledSource::Shared::Poll() {
   }
   own.answered_at = clock->Now();
   own.took = own.answered_at - begin;
-  back_off = good ? 1 : std::min(2 * back_off, kMaxBackOff);
-  own.pause = std::max(period, std::min<Nanoseconds>(back_off * period, kMaxPause));
+  own.pause = good ? period : std::max(period, std::min<Nanoseconds>(kMaxBackOff * period, kMaxPause));
   {
     const std::scoped_lock lock(mutex);
     reported = own;

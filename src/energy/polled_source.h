@@ -2,7 +2,7 @@
 // PolledSource: a slow meter (a BMC, a driver that may hang) behind a thread of its own, so that no tick ever waits for
 // it. The thread reads it once a period; a sample takes over what was read last, with the time of that. The thread
 // integrates the power of a sensor: a sample sees a counter of energy, with the latest power. Where it fails
-// its period doubles, up to kMaxBackOff times and kMaxPause; where it says nothing for kMaxAge periods its domains
+// its period is kMaxBackOff times as long, up to kMaxPause; where it says nothing for kMaxAge periods its domains
 // fail. A source that hangs does not delay the destructor by more than kMaxFarewell: its thread is left behind
 // (base/thread.h).
 #include <chrono>
@@ -23,7 +23,8 @@ namespace kepler::energy {
 
 class PolledSource final : public EnergySource {
  public:
-  static constexpr int kMaxBackOff = 8;
+  /// A meter that works again is then read within two periods.
+  static constexpr int kMaxBackOff = 2;
   static constexpr int kMaxAge = 3;
   /// Shorter than the silence after which a Meter drops an interval.
   static constexpr std::chrono::minutes kMaxPause{4};
