@@ -1,5 +1,7 @@
 #pragma once
 // For tests: a BMC on 127.0.0.1 with resources that a test writes down, logins, sessions and faults.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -40,13 +42,13 @@ class FakeBmc {
   [[nodiscard]] uint16_t port() const { return peer_.port(); }
   [[nodiscard]] size_t connections() const { return peer_.connections(); }
 
-  void Set(const std::string& uri, std::string body) { Answer(uri, "200 OK", std::move(body)); }
+  void Set(const std::string& uri, const std::string& body) { Answer(uri, "200 OK", body); }
   void SetWatts(const std::string& watts) {
     Set("/redfish/v1/Chassis/1/Power",
         R"({"PowerControl": [{"MemberId": "0", "Name": "Server", "PowerConsumedWatts": )" + watts + "}]}");
   }
   /// `status`: the status line without HTTP/1.1, with more headers after CR LF.
-  void Answer(const std::string& uri, const std::string& status, std::string body) {
+  void Answer(const std::string& uri, const std::string& status, const std::string& body) {
     const std::scoped_lock lock(mutex_);
     faults_.erase(uri);
     answers_[uri] = Text(status, body);
@@ -84,11 +86,11 @@ class FakeBmc {
 
  private:
   static std::string Text(const std::string& status, const std::string& body) {
-    return "HTTP/1.1 " + status +
-           "\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+    return fmt::format("HTTP/1.1 {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{}", status,
+                       body.size(), body);
   }
   static std::string HeaderOf(const std::string& head, const std::string& name) {
-    const size_t at = head.find("\r\n" + name + ": ");
+    const size_t at = head.find(fmt::format("\r\n{}: ", name));
     if (at == std::string::npos) return "";
     const size_t begin = at + name.size() + 4;
     return head.substr(begin, head.find("\r\n", begin) - begin);
@@ -122,12 +124,15 @@ class FakeBmc {
                                                      : true;
     if (!has_login && uri != "/redfish/v1/")
       return Text("401 Unauthorized", R"({"error": {"message": "Unauthorized"}})");
-    if (method == "DELETE") return sessions_.erase(token), Text("200 OK", "{}");
+    if (method == "DELETE") {
+      sessions_.erase(token);
+      return Text("200 OK", "{}");
+    }
     const auto answer = answers_.find(uri);
     return answer != answers_.end() ? answer->second : Text("404 Not Found", R"({"error": {"message": "no such"}})");
   }
   std::string LogIn(const std::string& body) {
-    if (!body.contains("\"UserName\": \"kepler\"") || !body.contains("\"Password\": \"geheim\"") || password_changed_)
+    if (!body.contains(R"("UserName": "kepler")") || !body.contains(R"("Password": "geheim")") || password_changed_)
       return Text("401 Unauthorized", "{}");
     const std::string token = "token-" + std::to_string(++made_);
     sessions_.insert(token);
