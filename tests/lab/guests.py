@@ -51,6 +51,8 @@ GUESTS = {guest.name: guest for guest in (
           seconds=600),
     Guest("bmc", "faults of a BMC", "linux-image-amd64", "EPYC-Rome", "2", checks=5, modules=PLATFORM, rapl=False,
           tables=("machine",), bmc=True, psu=True, short=False, seconds=300),
+    Guest("wraps", "counters that wrap every few seconds", "linux-image-amd64", "Skylake-Server", "2,sockets=2", checks=1,
+          modules=RAPL, short=False, seconds=300),
     Guest("sockets", "four sockets, again and again", "linux-image-amd64", "Skylake-Server", "4,sockets=4",
           checks=4, modules=RAPL, short=False, seconds=600),
 )}

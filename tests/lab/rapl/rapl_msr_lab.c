@@ -46,6 +46,10 @@ MODULE_PARM_DESC(rest_mw, "what psys measures in addition to package and DRAM");
 static ulong start_raw = 0x1000;
 module_param(start_raw, ulong, 0444);
 MODULE_PARM_DESC(start_raw, "first value of each 32-bit counter");
+static uint unit_shift = 14;
+module_param(unit_shift, uint, 0444);
+MODULE_PARM_DESC(unit_shift,
+                 "Intel's unit of energy is 2^-unit_shift J, except for DRAM; more makes counters wrap sooner");
 static bool broken;
 module_param(broken, bool, 0644);
 MODULE_PARM_DESC(broken, "reading a counter fails with EIO");
@@ -96,7 +100,7 @@ static struct usage used_by(int package) {
 /* mW for a time, in microjoules */
 static u64 energy_uj(u64 ns, uint milliwatts) { return div_u64(ns, NS_PER_MS) * milliwatts; }
 
-static u32 raw_of(u64 uj, uint unit_shift) { return start_raw + div_u64(uj << unit_shift, 1000000); }
+static u32 raw_of(u64 uj, uint shift) { return start_raw + div_u64(uj << shift, 1000000); }
 
 static bool is_counter(u32 msr) {
   return amd ? msr == AMD_CORE_ENERGY || msr == AMD_PKG_ENERGY
@@ -111,13 +115,13 @@ static u64 counter_of(u32 msr, struct usage used) {
 
   switch (msr) {
     case INTEL_PKG_ENERGY:
-      return raw_of(package, 14);
+      return raw_of(package, unit_shift);
     case INTEL_PP0_ENERGY:
-      return raw_of(busy, 14);
+      return raw_of(busy, unit_shift);
     case INTEL_DRAM_ENERGY: /* servers: 15.3 uJ, whatever the unit register says */
       return (u32)(start_raw + div_u64(dram * 10, 153));
     case INTEL_PSYS_ENERGY:
-      return raw_of(package + dram + energy_uj(used.time_ns, rest_mw), 14);
+      return raw_of(package + dram + energy_uj(used.time_ns, rest_mw), unit_shift);
     case AMD_PKG_ENERGY:
       return raw_of(package, 16);
     default:
@@ -140,7 +144,7 @@ static bool value_of(u32 msr, u64* value) {
   }
   switch (msr) {
     case INTEL_POWER_UNIT:
-      *value = 0xa0e03; /* 1/8 W, 2^-14 J, 976 us */
+      *value = 0xa0003 | unit_shift << 8; /* 1/8 W, 976 us */
       return true;
     case INTEL_PKG_POWER_INFO:
       *value = 205 * 8 | (u64)75 * 8 << 16;
