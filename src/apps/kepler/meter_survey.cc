@@ -149,6 +149,7 @@ std::string MeterJson(const std::vector<SurveyedMeter>& meters) {
   std::vector<std::string> objects;
   for (const SurveyedMeter& meter : meters) {
     std::vector<std::string> zones;
+    zones.reserve(meter.zones.size());
     for (const SurveyedZone& zone : meter.zones)
       zones.push_back(fmt::format(R"({{"name":{},"path":{},"watts":{},"is_part":{}}})", json::Quote(zone.name),
                                   json::Quote(zone.path),
