@@ -29,7 +29,7 @@ class PolledSource final : public EnergySource {
   /// Shorter than the silence after which a Meter drops an interval.
   static constexpr std::chrono::minutes kMaxPause{4};
   /// Maximum time that the destructor waits for a turn in progress.
-  static constexpr std::chrono::milliseconds kMaxFarewell{100};
+  static constexpr std::chrono::milliseconds kMaxFarewell{500};
 
   /// `slow` belongs to the thread from Start() on, which may outlive everything that it does not own.
   PolledSource(std::unique_ptr<EnergySource> slow, Nanoseconds period, std::shared_ptr<const Clock> clock);
