@@ -28,6 +28,15 @@ bool IsBattery(const std::string& directory, os::ReadBuffer& buffer) {
   return !scope || *scope != "Device";
 }
 
+/// Returns true for mains, and for a USB port that may charge the machine. Charging ports of other devices have a
+/// scope.
+bool IsCharger(const std::string& directory, os::ReadBuffer& buffer) {
+  const auto type = os::ReadAttribute(directory + "/type", buffer);
+  if (!type || (*type != "Mains" && !type->starts_with("USB"))) return false;
+  const auto scope = os::ReadAttribute(directory + "/scope", buffer);
+  return !scope || *scope != "Device";
+}
+
 /// "" if the driver states none.
 std::string ModelName(const std::string& directory, os::ReadBuffer& buffer) {
   const auto name = os::ReadAttribute(directory + "/model_name", buffer);
@@ -51,9 +60,11 @@ Result<std::vector<Domain>> BatterySource::Discover() {
   KEPLER_TRY(auto names, os::ListDir(root_));
   listed_ = names;
   batteries_.clear();
+  chargers_.clear();
   std::vector<Domain> domains;
   for (const std::string& name : names) {
     const std::string directory = root_ + "/" + name;
+    if (IsCharger(directory, buffer_)) chargers_.push_back(directory);
     if (!IsBattery(directory, buffer_)) continue;
     const bool has_power = Exists(directory + "/power_now");
     batteries_.push_back({directory, has_power});
@@ -83,8 +94,9 @@ void BatterySource::Read(std::vector<DomainReading>& out) {
     any_discharges |= *discharges;
     out.push_back({now, *discharges ? ReadPower(battery) : Answer(Power())});
   }
-  if (any_answers) LogSupply(any_discharges);
-  if (any_discharges) return;
+  const bool on_battery = any_discharges && !HasMains();
+  if (any_answers) LogSupply(on_battery);
+  if (on_battery) return;
   for (DomainReading& reading : out)
     if (std::holds_alternative<Power>(reading.value)) reading.value = Withheld{.unused = true};
 }
@@ -97,6 +109,13 @@ bool BatterySource::HasChanged() {
 Result<bool> BatterySource::IsDischarging(const Battery& battery) {
   KEPLER_TRY(const auto status, os::ReadAttribute(battery.directory + "/status", buffer_));
   return status == "Discharging";
+}
+
+bool BatterySource::HasMains() {
+  return std::ranges::any_of(chargers_, [&](const std::string& directory) {
+    const auto online = os::ReadNumber<int>(directory + "/online", buffer_);
+    return online && *online > 0;
+  });
 }
 
 /// Some drivers give a negative power or current while the battery discharges.

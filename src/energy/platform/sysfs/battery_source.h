@@ -24,7 +24,8 @@ class BatterySource final : public EnergySource {
   [[nodiscard]] status::Domain domain() const override { return status::Domain::kPlatform; }
   [[nodiscard]] Authority authority() const override { return Authority::kMeasured; }
   [[nodiscard]] Result<std::vector<Domain>> Discover() override;
-  /// Withholds all readings while no battery discharges. Otherwise a battery that does not discharge gives 0 W.
+  /// Withholds all readings while no battery discharges, and while mains or a USB charger is online: then the battery
+  /// gives only a part of the power. Otherwise a battery that does not discharge gives 0 W.
   void Read(std::vector<DomainReading>& out) override;
   /// Returns true if the names of the power supplies have changed.
   [[nodiscard]] bool HasChanged() override;
@@ -36,13 +37,15 @@ class BatterySource final : public EnergySource {
   };
   [[nodiscard]] Result<bool> IsDischarging(const Battery& battery);
   [[nodiscard]] Answer ReadPower(const Battery& battery);
+  [[nodiscard]] bool HasMains();
   void LogSupply(bool on_battery);
 
   std::string root_;
   std::shared_ptr<const Clock> clock_;
-  std::vector<Battery> batteries_;   // in the order of the last Discover()
-  std::vector<std::string> listed_;  // of the last Discover()
-  std::optional<bool> on_battery_;   // as logged
+  std::vector<std::string> chargers_;  // directories of supplies that feed the machine
+  std::vector<Battery> batteries_;     // in the order of the last Discover()
+  std::vector<std::string> listed_;    // of the last Discover()
+  std::optional<bool> on_battery_;     // as logged
   os::ReadBuffer buffer_;
 };
 

@@ -78,6 +78,16 @@ TEST_F(BatterySourceTest, Read_OnMains_Withheld) {
   EXPECT_TRUE(std::holds_alternative<Withheld>(Read(1)));
 }
 
+TEST_F(BatterySourceTest, Read_WeakChargerAndBatteryTogether_Withheld) {
+  Battery("BAT0", "Discharging", "5000000");
+  Write("ucsi-source-psy-USBC000:001/type", "USB");
+  Write("ucsi-source-psy-USBC000:001/online", "1");
+  ASSERT_TRUE(source_.Discover());
+  EXPECT_TRUE(std::holds_alternative<Withheld>(Read()));
+  Write("ucsi-source-psy-USBC000:001/online", "0");
+  EXPECT_EQ(std::get<Power>(Read()), Power::Watts(5));
+}
+
 TEST_F(BatterySourceTest, Read_OneOfTwoDischarges_TheOtherGivesNothing) {
   Battery("BAT0", "Discharging", "9000000");
   Battery("BAT1", "Not charging", "5");
