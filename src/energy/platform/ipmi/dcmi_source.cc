@@ -12,6 +12,9 @@
 namespace kepler::energy::platform::ipmi {
 namespace {
 
+/// After so many timeouts in one turn the other sensors are not read: the BMC hangs.
+constexpr int kMaxTimeouts = 2;
+
 /// "ipmi0" of "/dev/ipmi0".
 std::string DeviceName(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
 
@@ -108,7 +111,12 @@ std::vector<Domain> DcmiSource::SensorDomains(const PowerSensors& found) const {
 
 void DcmiSource::Read(std::vector<DomainReading>& out) {
   out.resize(way_ == Way::kSensors ? sensors_.size() : 1);
+  int timeouts = 0;
   for (size_t i = 0; i < out.size(); ++i) {
+    if (timeouts >= kMaxTimeouts) {
+      out[i] = {link_.clock().Now(), out[i - 1].value};
+      continue;
+    }
     if (way_ == Way::kSensors) {
       out[i].value = ReadSensor(sensors_[i], whole_ == i);
     } else {
@@ -116,6 +124,8 @@ void DcmiSource::Read(std::vector<DomainReading>& out) {
       out[i].value = dcmi.power ? Answer(*dcmi.power) : Answer(dcmi.power.error());
     }
     out[i].at = link_.clock().Now();
+    const auto* const error = std::get_if<Error>(&out[i].value);
+    if (error != nullptr && error->kind == ErrorKind::kTimeout) ++timeouts;
   }
   link_.Close();
 }
