@@ -58,7 +58,9 @@ Result<std::string> Agent::Check(const Config& config) {
   KEPLER_CHECK_OK(http::server::CheckAddresses(config.listen_addresses));
   const Shared shared = MakeShared(config.host, clock);
   KEPLER_TRY(const auto models, MakeModelStore(config, std::make_shared<SystemClock>(), shared.models, shared.machine));
-  KEPLER_TRY(const auto meters, MakeMeters(config, clock, shared));
+  Config without_platform = config;  // no meter of the machine can be a mistake, and a BMC must see no login
+  without_platform.platform_meters.clear();
+  KEPLER_TRY(const auto meters, MakeMeters(without_platform, clock, shared));
   if (config.activity_source == ActivityChoice::kBpf) {  // others take what there is
     KEPLER_TRY(const auto activity, MakeActivity(config, clock, shared.proc_stat));
   }
