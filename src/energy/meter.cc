@@ -93,7 +93,8 @@ void Meter::SearchForDomains() {
   searched_at_ = clock_.Now();
   // Searches twice after a change: a driver may create a directory before its files.
   const bool changed_before = std::exchange(changed_, source_->HasChanged());
-  const bool absent = read_order_.size() < domains_.size();
+  const bool absent = std::ranges::any_of(
+      domains_, [](const DomainState& state) { return state.absent_since.has_value() && !state.replaced; });
   rediscover_ |= absent || changed_ || changed_before;
 }
 
@@ -111,7 +112,7 @@ void Meter::SumUpZones() {
   for (const DomainState& state : domains_) {
     ZoneDelta& zone = deltas_[state.zone];
     zone.fresh |= state.is_part() && state.share == Share::kCounted;
-    if (state.mirror) continue;
+    if (state.mirror || state.replaced) continue;
     ++zone.domains.known;
     if (state.share != Share::kMissing) ++zone.domains.read;
   }
@@ -173,6 +174,15 @@ void Meter::Adopt(std::vector<Domain> found) {
     known->absent_since.reset();
     known->index = read_order_.size();
     read_order_.push_back(static_cast<size_t>(known - domains_.begin()));
+  }
+  FindReplaced();
+}
+
+/// A platform meter has one sensor in each zone. If the zone has a present sensor, an absent one was renamed.
+void Meter::FindReplaced() {
+  for (DomainState& state : domains_) {
+    const auto replaces = [&](const DomainState& other) { return !other.absent_since && other.zone == state.zone; };
+    state.replaced = state.domain.sensor && state.absent_since && std::ranges::any_of(domains_, replaces);
   }
 }
 

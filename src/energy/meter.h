@@ -69,6 +69,7 @@ class Meter {
   void Adopt(std::vector<Domain> found);
   size_t ZoneFor(const Domain& domain, std::span<const Domain> found);
   void SearchForDomains();
+  void FindReplaced();
   void Rediscover();
   void Reset();
   void AccountMissing();

@@ -179,8 +179,7 @@ void Meter::AccountPower(DomainState& state, Power now, BootTime at) {
     ++status_.rejected_readings;
     const BootTime before = std::max(state.at, std::exchange(state.refused_at, at));
     const Nanoseconds refused = std::max(at - before, Nanoseconds::zero());
-    if (!state.integral.empty())
-      status_.rejected_energy = SaturatingSum(status_.rejected_energy, Product(now, refused));
+    if (state.at != BootTime{}) status_.rejected_energy = SaturatingSum(status_.rejected_energy, Product(now, refused));
     Complain(state, "power reading rejected",
              fmt::format("{} W is more than the possible {} W", now.watts(), SensorGate(state.domain).watts()),
              "it is ignored; if the power is real, report the model of the machine");
@@ -202,7 +201,7 @@ void Meter::AccountPower(DomainState& state, Power now, BootTime at) {
 void Meter::AccountMissing() {
   static const Error kAbsent{ErrorKind::kGone, "it no longer exists"};
   for (DomainState& state : domains_) {
-    const bool missing = state.share == Share::kMissing && !state.mirror;
+    const bool missing = state.share == Share::kMissing && !state.mirror && !state.replaced;
     AccountOffline(state, missing && source_->IsOffline(state.domain));
     if (!missing || state.offline) continue;
     const Error& error = state.failure != nullptr ? *state.failure : kAbsent;

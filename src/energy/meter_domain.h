@@ -32,9 +32,10 @@ struct Meter::DomainState {
   Share last_share = Share::kMissing;  // at its latest new reading
   const Error* failure = nullptr;      // reason for the missing reading of this sample; null for an absent domain
   bool mirror = false;                 // shows the same as another domain: not a part of its zone
+  bool replaced = false;               // a sensor that is listed under a new key now: not a part of its zone
   bool offline = false;                // switched off: not a part of its zone now
 
-  [[nodiscard]] bool is_part() const { return !mirror && !offline; }
+  [[nodiscard]] bool is_part() const { return !mirror && !offline && !replaced; }
 };
 
 /// Returns the remedy for a failed reading, for the log.

@@ -71,7 +71,8 @@ void PlatformMeters::Sample(Member& member) {
   Meter& reader = *member.reader;
   member.counted_from = member.counted_until;
   reader.Sample();
-  if (reader.status().up) member.answered_at = clock_.Now();
+  // Parts that answer say nothing about the machine.
+  if (WholeOf(member).fresh) member.answered_at = clock_.Now();
   // A sensor that fails for long must not hold back the others: no energy of a power sensor is older than the longest
   // gap.
   if (const BootTime until = CountedUntil(reader); until != BootTime{})
@@ -89,6 +90,16 @@ BootTime PlatformMeters::CountedUntil(const Meter& reader) {
     if (of_zone != BootTime{}) until = std::min(until.value_or(of_zone), of_zone);
   }
   return until.value_or(BootTime{});
+}
+
+/// Time up to which any of these sensors is counted; epoch if none is.
+BootTime PlatformMeters::LatestCounted(const Meter& reader) {
+  BootTime latest{};
+  for (size_t z = 0; z < reader.zones().size(); ++z) {
+    const auto& sensor = reader.zones()[z].sensor;
+    if (sensor && sensor->whole) latest = std::max(latest, reader.CountedUntil(z));
+  }
+  return latest;
 }
 
 /// What the last sample says about the machine, from the sensors that measure it as a whole.
@@ -123,6 +134,8 @@ void PlatformMeters::Choose() {
             {{"meter", best->meter.name}, {"instead_of", chosen_ ? members_[*chosen_].meter.name : "none"}});
   if (!chosen_) reading_ = {clock_.Now(), RawCounter{}};
   best->pending = Energy();
+  // The former meter may have counted some of its sensors for longer than all of them.
+  if (chosen_) total_.until = std::max(total_.until, LatestCounted(*members_[*chosen_].reader));
   chosen_ = next;
 }
 

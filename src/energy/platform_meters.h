@@ -92,6 +92,7 @@ class PlatformMeters final : public EnergySource {
   [[nodiscard]] static Whole WholeOf(const Member& member);
   void Choose();
   [[nodiscard]] static BootTime CountedUntil(const Meter& reader);
+  [[nodiscard]] static BootTime LatestCounted(const Meter& reader);
   void Count(Member& member);
 
   std::vector<Member> members_;

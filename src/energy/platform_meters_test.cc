@@ -191,6 +191,38 @@ TEST_F(PlatformMetersTest, PartsOfTheMachine_AreShownAndNotAdded) {
                                      Field(&status::PlatformReading::is_counted, true)));
 }
 
+TEST_F(PlatformMetersTest, OnlyPartsAnswer_NextMeterIsTheTotal) {
+  AddSensor(kRedfish, "cpu", 120, false);
+  Open();
+  Ticks(9);
+  scripts_[kRedfish].values[0] = kIoError;
+  Ticks(60);
+  EXPECT_DOUBLE_EQ(Platform().power.watts(), 280) << "the ACPI meter";
+}
+
+TEST_F(PlatformMetersTest, SensorIsListedUnderANewKey_GoesOnBeingTheTotal) {
+  present_[kAcpi] = false;
+  Open();
+  Ticks(9);
+  scripts_[kRedfish].domains[0].key = "renumbered";
+  Ticks(12);
+  const Energy before = total_;
+  Ticks(12);
+  EXPECT_DOUBLE_EQ(Platform().power.watts(), 300);
+  EXPECT_EQ(total_ - before, Energy::Joules(300 * 60));
+}
+
+TEST_F(PlatformMetersTest, SensorFailsAtFirst_MayUseMoreThanTheDefaultLimit) {
+  AddSensor(kRedfish, "second chassis", 50);
+  scripts_[kRedfish].values[0] = kIoError;
+  present_[kAcpi] = false;
+  Open();
+  Ticks(9);
+  scripts_[kRedfish].values[0] = Power::Watts(3'000);
+  Ticks(30);
+  EXPECT_DOUBLE_EQ(Platform().power.watts(), 3'050);
+}
+
 TEST_F(PlatformMetersTest, ImpossiblePower_IsRejectedAndCounted) {
   present_[kAcpi] = false;
   Open();
@@ -200,6 +232,7 @@ TEST_F(PlatformMetersTest, ImpossiblePower_IsRejectedAndCounted) {
   std::vector<status::SourceStatus> all = set_->status();
   ASSERT_EQ(all.back().name, "redfish");
   EXPECT_GE(all.back().rejected_readings, 1u);
+  EXPECT_GT(all.back().rejected_energy, Energy::Joules(4'294'967));
   scripts_[kRedfish].values[0] = Power::Watts(300);
   Ticks(6);
   EXPECT_DOUBLE_EQ(Platform().power.watts(), 300);

@@ -52,6 +52,7 @@ struct PolledSource::Shared {
   const Nanoseconds period;
   const std::shared_ptr<const Clock> clock;
   bool lost = true;                                        // its domains are to be found (again)
+  BootTime found_at{};                                     // latest successful search
   std::map<std::string, Integral, std::less<>> integrals;  // by the key of the domain
   State own;
 
@@ -102,7 +103,8 @@ Nanoseconds PolledSource::Shared::Poll() {
   const BootTime begin = clock->Now();
   {
     const std::scoped_lock lock(mutex);
-    lost |= std::exchange(wanted, false);
+    // A sensor that is gone for good must not cost a search in each turn.
+    lost |= std::exchange(wanted, false) && (own.error || begin - found_at >= kSearchPeriod);
   }
   bool good = false;
   try {
@@ -147,7 +149,6 @@ void PolledSource::Shared::Integrate(Domain& domain, DomainReading& reading) {
   }
   const Power* const power = std::get_if<Power>(&reading.value);
   if (power == nullptr) return;
-  if (!domain.max_power) domain.max_power = kMaxOfSensor;
   const Power now = std::max(*power, Power());
   if (now > *domain.max_power + *domain.max_power) return;
   Integral& integral = integrals[domain.key];
@@ -171,6 +172,8 @@ bool PolledSource::Shared::Find() {
   }
   if (own.lists == 0 || !std::ranges::equal(*found, own.domains, {}, &Domain::key, &Domain::key)) ++own.lists;
   own.domains = *std::move(found);
+  found_at = clock->Now();
+  for (Domain& domain : own.domains) domain.max_power = domain.max_power.value_or(kMaxOfSensor);
   // Another sensor may measure the machine meanwhile, so one that returns must not catch up.
   std::erase_if(integrals, [this](const auto& entry) { return own.Find(entry.first) == own.domains.size(); });
   own.offline.assign(own.domains.size(), false);

@@ -1,10 +1,9 @@
 #pragma once
 // PolledSource: a slow meter (a BMC, a driver that may hang) behind a thread of its own, so that no tick ever waits for
 // it. The thread reads it once a period; a sample takes over what was read last, with the time of that. The thread
-// integrates the power of a sensor: a sample sees a counter of energy, with the latest power. Where it fails
-// its period is kMaxBackOff times as long, up to kMaxPause; where it says nothing for kMaxAge periods its domains
-// fail. A source that hangs does not delay the destructor by more than kMaxFarewell: its thread is left behind
-// (base/thread.h).
+// integrates the power of a sensor: a sample sees a counter of energy, with the latest power. After a failure the
+// period is kMaxBackOff times as long, up to kMaxPause. Without an answer for kMaxAge periods all domains fail. A
+// source that hangs does not delay the destructor by more than kMaxFarewell: its thread is left behind (base/thread.h).
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -26,6 +25,8 @@ class PolledSource final : public EnergySource {
   /// A meter that works again is then read within two periods.
   static constexpr int kMaxBackOff = 2;
   static constexpr int kMaxAge = 3;
+  /// A search that another part asks for because a domain is missing is done at most once in this time.
+  static constexpr std::chrono::minutes kSearchPeriod{5};
   /// Shorter than the silence after which a Meter drops an interval.
   static constexpr std::chrono::minutes kMaxPause{4};
   /// Maximum time that the destructor waits for a turn in progress.

@@ -150,6 +150,22 @@ TEST_F(PolledSourceTest, OneOfTwoIsGone_IsSearchedForInEachTurn) {
   EXPECT_EQ(meter_->status().failed_reads, 0u);
 }
 
+TEST_F(PolledSourceTest, OneOfTwoIsNoLongerListed_IsSearchedForEveryFiveMinutes) {
+  script_.Add({"fans", "fans", "fans", {}, {}, {}}, Power::Watts(10));
+  OpenAndBegin();
+  script_.domains.pop_back();
+  script_.values.pop_back();
+  source_->Poll();
+  const int before = script_.discoveries;
+  for (int i = 0; i < 60; ++i) {
+    clock_.Advance(15s);
+    Sample();
+    source_->Poll();
+  }
+  EXPECT_GE(script_.discoveries - before, 3);
+  EXPECT_LE(script_.discoveries - before, 4);
+}
+
 TEST_F(PolledSourceTest, LimitThatIsRaisedLater_LetsTheReadingsPass) {
   script_.domains[0].max_power = Power::Watts(100);
   script_.max = {Power::Watts(100)};
