@@ -106,16 +106,24 @@ TEST_F(JobQueueTest, AFailureIsStated) {
   EXPECT_THAT(queue_->Log("other", 10).error().message, HasSubstr("no such job"));
 }
 
-TEST_F(JobQueueTest, TimeAndMemoryAreLimited) {
+TEST_F(JobQueueTest, TimeIsLimited) {
   JobOptions options;
   options.child.time = std::chrono::milliseconds(200);
-  options.child.file_bytes = 1000;
   Start(options);
   (void)Add(Script("sleep 600"));
   EXPECT_EQ(Ended(1).first.state, JobState::kTimedOut);
   EXPECT_THAT(Ended(1).first.reason, HasSubstr("longer than"));
+}
+
+TEST_F(JobQueueTest, FilesAndMemoryAreLimited) {
+  JobOptions options;
+  options.child.file_bytes = 1000;
+  options.child.memory_bytes = size_t{64} << 20;
+  Start(options);
   (void)Add(Script("head -c 5000 /dev/zero >out; exit $?"));
-  EXPECT_EQ(Ended(2).first.state, JobState::kFailed) << "a large file";
+  EXPECT_EQ(Ended(1).first.state, JobState::kFailed);
+  (void)Add(Script("ulimit -d >out"));
+  EXPECT_EQ(Ended(2).second, "65536\n") << "KiB";
 }
 
 TEST_F(JobQueueTest, ARunningJobIsKilledWithItsChildren) {
