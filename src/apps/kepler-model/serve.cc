@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "apps/kepler-model/commands.h"
+#include "apps/kepler-model/retrain_schedule.h"
 #include "apps/kepler-model/serve_settings.h"
+#include "apps/kepler-model/train.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "daemon/descriptor_budget.h"
@@ -51,10 +53,21 @@ class ModelService final : public daemon::Service {
     KEPLER_TRY(const uint64_t sockets, daemon::ClientDescriptors(kFilesOfStore));
     service->server_->LimitSockets(sockets);
     KEPLER_CHECK_OK(service->server_->Start());
+    if (!config.retrain.empty()) {
+      service->schedule_ =
+          std::make_unique<RetrainSchedule>(config, *service->jobs_, [models = &service->models_] { models->Wake(); });
+      KEPLER_CHECK_OK(service->schedule_->Start());
+    }
     KEPLER_CHECK_OK(service->models_.Watch(std::chrono::ceil<std::chrono::milliseconds>(config.scan_interval)));
     for (const std::string& address : service->server_->addresses())
       log::Info("listening", {{"address", address}, {"tls", service->server_->tls() ? "true" : "false"}});
     return service;
+  }
+
+  ~ModelService() override {
+    schedule_.reset();
+    server_.reset();  // its handlers use the jobs and the models
+    jobs_.reset();    // its callbacks use the models
   }
 
   void Reload() override {
@@ -79,10 +92,23 @@ class ModelService final : public daemon::Service {
   }
 
   const SystemClock clock_;
-  std::unique_ptr<modelserver::jobs::JobQueue> jobs_;
   modelserver::ModelServer models_;
+  std::unique_ptr<modelserver::jobs::JobQueue> jobs_;
+  std::unique_ptr<RetrainSchedule> schedule_;
   std::unique_ptr<http::server::Server> server_;  // ends first: its handlers use the models
 };
+
+void CheckRetrain(settings::Draft& draft, const Serving& config) {
+  if (!modelserver::IsModelName(config.retrain)) draft.Reject("retrain", "is no name of a model");
+  if (config.jobs.empty()) draft.Reject("retrain", "requires --jobs");
+  if (config.retrain_server.empty()) draft.Reject("retrain-server", "is missing");
+  if (const std::string why = WhyNoTrainer(config.retrain_trainer); !why.empty()) draft.Reject("retrain-trainer", why);
+  if (config.retrain_features.empty()) draft.Reject("retrain-features", "is missing");
+  for (const auto& [key, path] :
+       {std::pair("store", &config.store), std::pair("retrain-machine", &config.retrain_machine)})
+    if (!path->empty() && !path->starts_with('/'))
+      draft.Reject(key, "must be an absolute path with --retrain, whose jobs work in other directories");
+}
 
 }  // namespace
 
@@ -93,6 +119,7 @@ int RunServe(std::span<const char* const> arguments) {
   const auto complete = [&](settings::Draft& draft) {
     uses = ApplyEnvironment(config, [&](std::string_view name) { return EnvironmentOf(config.config_dir, name); });
     if (config.store.empty()) draft.Reject("store", "is missing; name the directory with the models");
+    if (!config.retrain.empty()) CheckRetrain(draft, config);
     settings::CheckListenAddresses(draft, "listen-address", config.listen);
   };
   const int ran = RunCommand("serve", kAboutServe, arguments, ServeTable().Of(config), complete, [&]() -> Status {

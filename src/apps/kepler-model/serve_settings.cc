@@ -20,6 +20,7 @@ constexpr int64_t kLongestScanInterval = 86'400'000'000'000;  // a day
 
 constexpr int64_t kShortestJob = 1'000'000'000;  // nanoseconds
 constexpr int64_t kLongestJob = kLongestScanInterval;
+constexpr int64_t kMinRetrain = 10 * kShortestJob;
 constexpr int64_t kMinJobMemory = 64;  // MiB
 constexpr int64_t kMaxJobMemory = 1 << 20;
 
@@ -51,6 +52,20 @@ constexpr Key kServeKeys[] = {
         {.min = kShortestJob, .max = kLongestJob}),
     Key("job-memory", "job-memory", "Maximum memory of a training job, in MiB", kAt<&Serving::job_memory>,
         {.min = kMinJobMemory, .max = kMaxJobMemory}),
+    Key("retrain", "retrain", "Name of a model of the store to retrain on a schedule; requires --jobs. Empty: none",
+        kAt<&Serving::retrain>),
+    Key("retrain-server", "retrain-server", "URL of the Prometheus server that has the measurements of --retrain",
+        kAt<&Serving::retrain_server>),
+    Key("retrain-node", "retrain-node", "Node whose measurements train; empty: all", kAt<&Serving::retrain_node>),
+    Key("retrain-machine", "retrain-machine", "Measured machine: JSON file written by kepler-model machine",
+        kAt<&Serving::retrain_machine>, {.is_path = true}),
+    Key("retrain-features", "retrain-features", "Features of the model, or a feature group",
+        kAt<&Serving::retrain_features>),
+    Key("retrain-trainer", "retrain-trainer", "Trainer; train --help lists them", kAt<&Serving::retrain_trainer>),
+    Key("retrain-last", "retrain-last", "Time range of the measurements, up to now", kAt<&Serving::retrain_last>,
+        {.min = kMinRetrain, .max = 366 * kLongestJob}),
+    Key("retrain-interval", "retrain-interval", "Time between two trainings", kAt<&Serving::retrain_interval>,
+        {.min = kShortestJob, .max = 366 * kLongestJob}),
     Key("config-dir", "config-dir",
         "Directory with a file for each environment name of Kepler 0.7; a file wins over the environment",
         kAt<&Serving::config_dir>, {.is_path = true}),

@@ -25,6 +25,14 @@ struct Serving {
   std::string jobs{};  // directory of training jobs; empty: no training
   Duration job_time = std::chrono::minutes(30);
   int64_t job_memory = 2048;  // MiB
+  std::string retrain{};      // name of the model that is retrained; empty: none
+  std::string retrain_server{};
+  std::string retrain_node{};
+  std::string retrain_machine{};
+  std::vector<std::string> retrain_features{};
+  std::string retrain_trainer = "auto";
+  Duration retrain_last = std::chrono::hours(7 * 24);
+  Duration retrain_interval = std::chrono::hours(24);
   std::string config_dir = "/etc/kepler/kepler.config";
   log::Level log_level = log::Level::kInfo;
   log::Format log_format = log::Format::kText;
