@@ -3,6 +3,7 @@ status, log and cancel, and no training delays an answer or outlives its limits.
 import contextlib
 import io
 import json
+import math
 import os
 import random
 import signal
@@ -12,6 +13,7 @@ import time
 import zipfile
 
 from harness import run_tests, wait_until
+from test_model_data import Double
 from test_model_server import GO_BODY, PROGRAM, USERS, ModelServerTest
 
 ROWS = 240
@@ -44,7 +46,7 @@ def request(trainers=("SGDRegressorTrainer",), dynamic=(), **changes):
         "isolator": "MinIdleIsolator", "isolator_args": {"abs_pipeline_name": "a"}}, "prom_response": response, **changes})
 
 
-class TrainingTest(ModelServerTest):
+class TrainingServer(ModelServerTest):
     def training(self, *args):
         return self.server(f"--jobs={self.path('jobs')}", *args)
 
@@ -61,6 +63,23 @@ class TrainingTest(ModelServerTest):
     def job(self, server, path):
         return json.loads(server.get(path)[2])
 
+    def logs(self, server):
+        return "".join(server.get(f"/jobs/{job['id']}/log")[2].decode() for job in json.loads(server.get("/jobs")[2])["jobs"])
+
+    def children(self, server):
+        with open(f"/proc/{server.process.pid}/task/{server.process.pid}/children", encoding="ascii") as file:
+            own = [int(pid) for pid in file.read().split()]
+        for thread in os.listdir(f"/proc/{server.process.pid}/task"):
+            with open(f"/proc/{server.process.pid}/task/{thread}/children", encoding="ascii") as file:
+                own += [int(pid) for pid in file.read().split()]
+        return sorted(set(own))
+
+    def is_zombie(self, pid):
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] == "Z"
+
+
+class TrainingTest(TrainingServer):
     def test_a_client_of_the_old_trainer_gets_a_pipeline(self):
         with self.training() as server:
             status, headers, content = self.train(server, request(dynamic=("SGDRegressorTrainer",)))
@@ -109,9 +128,6 @@ class TrainingTest(ModelServerTest):
         with self.training(f"--web-config-file={self.write('web.yaml', USERS)}") as server:
             self.assertEqual(self.train(server, right)[0], 401)
 
-    def logs(self, server):
-        return "".join(server.get(f"/jobs/{job['id']}/log")[2].decode() for job in json.loads(server.get("/jobs")[2])["jobs"])
-
     def test_a_job_that_hangs_is_cancelled_or_ends_in_time(self):
         slow = {"trainers": ("KNeighborsRegressorTrainer", "SVRRegressorTrainer", "XgboostFitTrainer") * 5}
         with self.training("--job-time=2s") as server:
@@ -136,14 +152,6 @@ class TrainingTest(ModelServerTest):
             status, _, answer = self.train(server, request(prom_response=big))
             self.assertIn(status, (200, 400), answer)
             self.assertEqual(server.get("/healthz")[0], 200)
-
-    def children(self, server):
-        with open(f"/proc/{server.process.pid}/task/{server.process.pid}/children", encoding="ascii") as file:
-            own = [int(pid) for pid in file.read().split()]
-        for thread in os.listdir(f"/proc/{server.process.pid}/task"):
-            with open(f"/proc/{server.process.pid}/task/{thread}/children", encoding="ascii") as file:
-                own += [int(pid) for pid in file.read().split()]
-        return sorted(set(own))
 
     def test_no_training_delays_an_answer(self):
         body, times = GO_BODY % "true", []
@@ -174,9 +182,100 @@ class TrainingTest(ModelServerTest):
             self.assertEqual(json.loads(server.get("/jobs")[2]), {"jobs": []})
             self.assertIn("removed a training job of an earlier process", server.log())
 
-    def is_zombie(self, pid):
-        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
-            return file.read().rsplit(")", 1)[1].split()[0] == "Z"
+
+class Retraining(TrainingServer):
+    """Each table has rows every 3 s."""
+
+    def table(self, begin, idle, slope, rows=200):
+        chance = random.Random(begin)
+        lines = ["timestamp,node,bpf_cpu_time_ms,package_power"]
+        for row in range(rows):
+            load = chance.uniform(0, 1000)
+            lines.append(f"{begin + 3 * row},n1,{load:.3f},{idle + slope * load + chance.gauss(0, 0.5):.3f}")
+        return self.write(f"table-{begin}.csv", ("\n".join(lines) + "\n").encode())
+
+    def retrain(self, *args):
+        done = subprocess.run([PROGRAM, "retrain", f"--store={self.path('store')}", "--name=mine", *args],
+                              capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def train_on(self, table):
+        return self.retrain(f"--data={table}", f"--output={self.path('new')}", "--features=bpf_cpu_time_ms",
+                            "--trainer=linear")
+
+    def watts(self, load):
+        self.write("rows.csv", f"bpf_cpu_time_ms\n{load}\n".encode())
+        told = subprocess.run([PROGRAM, "predict", f"--model={self.path('store/models/mine')}",
+                               f"--data={self.path('rows.csv')}"], check=True, capture_output=True, text=True).stdout
+        return float(told.split()[1].split(",")[1])
+
+    def test_a_version_is_published_only_if_it_is_better_on_unseen_rows(self):
+        first = self.train_on(self.table(1000, 20, 0.05))
+        self.assertEqual((first["published"], first["old_version"], first["new_version"]), (True, 0, 1))
+        same = self.train_on(self.table(2000, 20, 0.05))
+        self.assertFalse(same["published"])
+        self.assertEqual(same["rows"], 40)
+        self.assertIn("the gain is less than 1 %", same["reason"])
+        self.assertLess(abs(same["new_mae"] - same["old_mae"]), 0.1)
+        seen = self.train_on(self.table(1000, 30, 0.08, rows=160))
+        self.assertFalse(seen["published"])
+        self.assertIn("only 0 rows are new to both models", seen["reason"])
+        changed = self.train_on(self.table(3000, 30, 0.08))
+        self.assertEqual((changed["published"], changed["new_version"]), (True, 2), changed)
+        self.assertGreater(changed["old_mae"], 10 * changed["new_mae"])
+        self.assertAlmostEqual(self.watts(500), 70, delta=1)
+        back = self.retrain("--roll-back")
+        self.assertEqual((back["published"], back["old_version"], back["new_version"]), (True, 2, 3))
+        self.assertAlmostEqual(self.watts(500), 45, delta=1)
+        with open(self.path("store/.versions/mine/decisions.jsonl"), encoding="utf-8") as file:
+            kept = [json.loads(line) for line in file]
+        self.assertEqual([each["published"] for each in kept], [True, False, False, True, True])
+        with self.server() as server:
+            self.assertIn("mine", server.names())
+            self.assertEqual(json.loads(server.get("/models/mine/model.json")[2])["version"], 3)
+
+    def test_wrong_tables_and_flags_change_nothing(self):
+        for text in ("", "node,bpf_cpu_time_ms,package_power\nn1,1,2\n", 
+                     "timestamp,bpf_cpu_time_ms,package_power\n2,1,1\n1,1,1\n"):
+            table = self.write("wrong.csv", text.encode())
+            done = subprocess.run([PROGRAM, "retrain", f"--store={self.path('store')}", "--name=mine", f"--data={table}",
+                                   "--features=bpf_cpu_time_ms", f"--output={self.path('new')}"], capture_output=True,
+                                  text=True, timeout=120, check=False)
+            self.assertEqual(done.returncode, 1, done)
+            self.assertIn("wrong.csv", done.stderr)
+        self.assertFalse(os.path.exists(self.path("store/models/mine")))
+        for flags in (["--name=../a"], ["--name=mine"], ["--name=mine", "--roll-back"]):
+            done = subprocess.run([PROGRAM, "retrain", f"--store={self.path('store')}", *flags], capture_output=True,
+                                  text=True, timeout=120, check=False)
+            self.assertEqual(done.returncode, 1 if "--roll-back" in flags else 2, done)
+
+    @staticmethod
+    def prometheus(path, query):
+        """A node of 20 W, and 4 W per busy CPU, whose load goes up and down."""
+        if path.endswith("/values"):
+            return 200, json.dumps({"status": "success",
+                                    "data": ["kepler_node_cpu_seconds_total", "kepler_node_cpu_joules_total"]})
+        start, end, step = (float(query[name]) for name in ("start", "end", "step"))
+        values = []
+        for point in range(int((end - start) / step + 1e-6) + 1):
+            at = start + point * step
+            seconds = 5 * (at - 1.6e9) - 175 * math.cos(at / 35)
+            values.append([at, str(20 * (at - 1.6e9) + 4 * seconds if "joules" in query["query"] else seconds)])
+        labels = {"__name__": "x", "node_name": "worker", **({"zone": "package"} if "joules" in query["query"] else {})}
+        return 200, json.dumps({"status": "success", "data": {"resultType": "matrix",
+                                                              "result": [{"metric": labels, "values": values}]}})
+
+    def test_the_server_retrains_on_a_schedule(self):
+        with Double(self.prometheus) as prometheus:
+            with self.training("--retrain=mine", f"--retrain-server={prometheus.url}", "--retrain-last=1800s",
+                               "--retrain-features=bpf_cpu_time_ms", "--retrain-trainer=linear",
+                               "--retrain-interval=1s") as server:
+                wait_until(lambda: "mine" in server.names(), "the first version", 60)
+                wait_until(lambda: server.value("kepler_model_server_ended_jobs_total", state="done") >= 2, "a second job", 60)
+                self.assertEqual(json.loads(server.get("/models/mine/model.json")[2])["version"], 1)
+                self.assertIn("the gain is less than", self.logs(server))
+        self.assertAlmostEqual(self.watts(5000), 40, delta=1)
 
 
 del ModelServerTest  # it has no test
