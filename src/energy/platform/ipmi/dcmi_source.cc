@@ -12,7 +12,7 @@
 namespace kepler::energy::platform::ipmi {
 namespace {
 
-/// After so many timeouts in one turn the other sensors are not read: the BMC hangs.
+/// After this many timeouts in one turn the other sensors are not read: the BMC hangs.
 constexpr int kMaxTimeouts = 2;
 
 /// "ipmi0" of "/dev/ipmi0".
