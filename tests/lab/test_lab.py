@@ -34,9 +34,12 @@ class JudgeTest(unittest.TestCase):
         self.assertEqual(self.failures(GOOD, problem="no end after 9 s"), ["QEMU: no end after 9 s"])
 
     def test_complaint_of_the_kernel_is_shown_once(self):
-        for complaint in ("[ 1.0] WARNING: CPU: 0 PID: 1", "[ 1.0] ACPI BIOS Error (bug): failure"):
+        for complaint in ("[ 3.5] WARNING: CPU: 0 PID: 1", "Oops", "[ 1.0] ACPI BIOS Error (bug): failure"):
             self.assertEqual(self.failures(GOOD, f"[ 0.1] hello\n{complaint}\n{complaint}\n"),
                              [f"the kernel complained: {complaint}"])
+
+    def test_warning_from_before_the_checks_is_not_theirs(self):
+        self.assertEqual(self.failures(GOOD, "[    2.9] WARNING: CPU: 1 PID: 1 at mm/slab_common.c\n"), [])
 
     def test_each_guest_has_a_scenario(self):
         for name, guest in GUESTS.items():
