@@ -40,6 +40,8 @@ class Meter {
   /// Discovers the domains, and reads each once to check that at least one answers. The values are not used: the first
   /// Sample() is the baseline. Must succeed before Sample().
   Status Open();
+  /// Counts a failed Open() as a failed read.
+  void CountFailedOpen() { ++status_.failed_reads; }
   /// Logs the zones. Call it for the meter in use.
   void Announce() const;
   /// Zones never go away while the agent runs (their totals stay); new ones are appended. Name and path stay as they

@@ -49,6 +49,7 @@ void PlatformMeters::TryOpen(Member& member) {
   member.open = opened.has_value();
   if (opened) return member.reader->Announce();
   if (opened.error().kind == ErrorKind::kUnavailable && clock_.Now() - member.answered_at < kMaxSilence) return;
+  member.reader->CountFailedOpen();
   limiter_.Say(log::Level::kWarn, member.meter.name, clock_.Now(), "failed to open a platform meter; it is retried",
                {{"meter", member.meter.name}, {"err", opened.error().message}});
 }

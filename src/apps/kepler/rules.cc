@@ -267,7 +267,9 @@ settings::Parsed<Config> ParseCommandLine(std::span<const char* const> argv, con
                                           const std::optional<std::string>& hostname, Moment moment) {
   const settings::Program program{
       .name = "kepler",
-      .about = "Measures the energy of this machine and shows which process, container, pod or VM used it.",
+      .about =
+          "Measures the energy of this machine and shows which process, container, pod or VM used it.\n"
+          "kepler meters [--json] [<flags>] prints the energy meters of this machine instead, and exits.",
       .build = build};
   return settings::ParseCommandLine<Config>(argv, program, kTable, [&](Draft& draft, Config& config) {
     CheckRules(draft, config, moment);

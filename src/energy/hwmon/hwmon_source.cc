@@ -57,8 +57,10 @@ Result<HwmonSource::Scan> HwmonSource::ScanDevices() {
   if (!names) return Fail(names.error().kind, names.error().message + "; this machine has no hwmon sensors there");
   listed_ = *names;
   Scan scan;
+  std::set<std::string> refused;
   const auto refuse = [&](const std::string& who, std::string_view why) {
-    scan.refused += fmt::format("{}{} ({})", scan.refused.empty() ? "" : ", ", who, why);
+    const std::string refusal = fmt::format("{} ({})", who, why);
+    if (refused.insert(refusal).second) scan.refused += (scan.refused.empty() ? "" : ", ") + refusal;
   };
   for (const std::string& name : *names) {
     const auto device = ReadDevice(fmt::format("{}/{}", root, name), buffer_);

@@ -31,6 +31,11 @@ bool Contains(std::span<const std::string_view> names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
+std::string_view RemedyFor(HwmonPowerKind kind) {
+  return kind == HwmonPowerKind::kAcpi ? "; if the firmware has a power meter, load the module acpi_power_meter"
+                                       : "; if the power supply has sensors, load its driver, such as corsair-psu";
+}
+
 std::string Root(const std::string& sysfs) { return sysfs + "/class/hwmon"; }
 
 /// The device's name in its bus and the channel: "ACPI000D:00/power1". It stays the same when hwmonN gets another
@@ -93,9 +98,7 @@ Result<std::vector<Domain>> HwmonPowerSource::Discover() {
   }
   if (domains.empty())
     return Fail(ErrorKind::kNotFound, fmt::format("no {} power sensor in {}{}{}", Name(), Root(sysfs_), refused,
-                                                  kind_ == HwmonPowerKind::kAcpi && refused.empty()
-                                                      ? "; if the firmware has one, load the module acpi_power_meter"
-                                                      : ""));
+                                                  refused.empty() ? RemedyFor(kind_) : ""));
   return domains;
 }
 
@@ -104,10 +107,13 @@ void HwmonPowerSource::Read(std::vector<DomainReading>& out) {
   for (const std::string& file : files_) {
     const auto microwatts = os::ReadNumber<int64_t>(file, buffer_);
     const BootTime now = clock_->Now();
-    if (microwatts)
-      out.push_back({now, Power::Microwatts(static_cast<double>(std::max<int64_t>(*microwatts, 0)))});
-    else
+    if (!microwatts)
       out.push_back({now, microwatts.error()});
+    else if (*microwatts < 0)
+      out.push_back({now, Error{ErrorKind::kUnavailable,
+                                fmt::format("read {}: a power of {} uW is impossible", file, *microwatts)}});
+    else
+      out.push_back({now, Power::Microwatts(static_cast<double>(*microwatts))});
   }
 }
 

@@ -31,7 +31,7 @@ class HwmonPowerSource final : public EnergySource {
   [[nodiscard]] status::Domain domain() const override { return status::Domain::kPlatform; }
   [[nodiscard]] Authority authority() const override { return Authority::kMeasured; }
   [[nodiscard]] Result<std::vector<Domain>> Discover() override;
-  /// An error is of one sensor. A negative power (noise near zero) is 0 W.
+  /// An error is of one sensor. A negative power is an error: the machine uses some.
   void Read(std::vector<DomainReading>& out) override;
   /// Returns true if the directory names have changed.
   [[nodiscard]] bool HasChanged() override;
