@@ -63,8 +63,12 @@ void PlatformMeters::Read(std::vector<DomainReading>& out) {
     TryOpen(member);
     if (member.open) Sample(member);
   }
+  for (size_t m = 0; m < members_.size(); ++m)
+    if (chosen_ && m != *chosen_) Reserve(members_[m]);
   Choose();
   if (chosen_) Count(members_[*chosen_]);
+  for (Member& member : members_)
+    if (member.has_interval()) member.pending = Energy();
   out.assign(1, reading_);
 }
 
@@ -78,6 +82,7 @@ void PlatformMeters::Sample(Member& member) {
   // gap.
   if (const BootTime until = CountedUntil(reader); until != BootTime{})
     member.counted_until = std::max(until, reader.taken_at() - PowerIntegral::kLongestGap);
+  member.pending += WholeOf(member).energy;
   member.totals.resize(reader.zones().size());
   for (size_t z = 0; z < reader.deltas().size(); ++z) member.totals[z] += reader.deltas()[z].energy;
 }
@@ -134,17 +139,38 @@ void PlatformMeters::Choose() {
   log::Info("platform meter measures the total of the machine",
             {{"meter", best->meter.name}, {"instead_of", chosen_ ? members_[*chosen_].meter.name : "none"}});
   if (!chosen_) reading_ = {clock_.Now(), RawCounter{}};
-  best->pending = Energy();
-  // The former meter may have counted some of its sensors for longer than all of them.
-  if (chosen_) total_.until = std::max(total_.until, LatestCounted(*members_[*chosen_].reader));
+  total_.until = CountedByChosen();
   chosen_ = next;
+  UseReserve(*best);
+}
+
+/// Time up to which any sensor of the total is counted: some may be ahead of the others.
+BootTime PlatformMeters::CountedByChosen() const {
+  return chosen_ ? std::max(total_.until, LatestCounted(*members_[*chosen_].reader)) : total_.until;
+}
+
+void PlatformMeters::Reserve(Member& member) const {
+  const BootTime counted = CountedByChosen();
+  if (member.reserve_from < counted) member.reserve_from = {};
+  if (!member.has_interval() || member.counted_from < counted) return;
+  if (member.reserve_from == BootTime{}) {
+    member.reserve_from = member.counted_from;
+    member.reserve = Energy();
+  }
+  member.reserve += member.pending;
+}
+
+void PlatformMeters::UseReserve(Member& member) {
+  const BootTime from = std::exchange(member.reserve_from, BootTime{});
+  if (from == BootTime{} || from < total_.until) return;
+  if (from != total_.until) ++total_.gaps;
+  total_.energy += member.reserve;
+  total_.until = member.counted_until;
 }
 
 void PlatformMeters::Count(Member& member) {
   const Whole whole = WholeOf(member);
-  member.pending += whole.energy;
-  const bool is_interval = member.counted_from != BootTime{} && member.counted_until > member.counted_from;
-  if (is_interval && member.counted_from >= total_.until) {
+  if (member.has_interval() && member.counted_from >= total_.until) {
     const status::SourceStatus& status = member.reader->status();
     const uint64_t rejected = status.resets + status.rejected_readings;
     // Without a fresh reading, other sensors have replaced the ones before.
@@ -153,7 +179,6 @@ void PlatformMeters::Count(Member& member) {
     total_.energy += member.pending;
     total_.until = member.counted_until;
   }
-  if (is_interval) member.pending = Energy();
   if (!whole.fresh && total_.until == BootTime{}) return;  // the first reading stands until there is a second one
   if (!whole.fresh)
     reading_ = {clock_.Now(), Error{ErrorKind::kTimeout, member.meter.name + " does not answer"}};

@@ -8,7 +8,7 @@
 //                            ▲                                                      │
 //                            └────────── a more trusted meter gives energy ◄────────┘
 //
-// No time is counted twice: after a change, energy of the new meter counts from the first interval between its readings
+// A meter that takes over adds what it measured since the former one was counted. No time is counted twice: after a change, energy of the new meter counts from the first interval between its readings
 // that begins after the time up to which the former one was counted.
 #include <chrono>
 #include <functional>
@@ -76,6 +76,11 @@ class PlatformMeters final : public EnergySource {
     BootTime counted_from{};
     BootTime counted_until{};
     Energy pending;  // given by some sensors of it, while others hold back counted_until
+    // Of a meter that is not the total: its energy since the total was counted, for the case that it becomes the total.
+    Energy reserve;
+    BootTime reserve_from{};  // epoch: no reserve
+
+    [[nodiscard]] bool has_interval() const { return counted_from != BootTime{} && counted_until > counted_from; }
   };
   /// A sample of the sensors that measure the machine as a whole.
   struct Whole {
@@ -90,7 +95,10 @@ class PlatformMeters final : public EnergySource {
   void TryOpen(Member& member);
   void Sample(Member& member);
   [[nodiscard]] static Whole WholeOf(const Member& member);
+  void Reserve(Member& member) const;
   void Choose();
+  void UseReserve(Member& member);
+  [[nodiscard]] BootTime CountedByChosen() const;
   [[nodiscard]] static BootTime CountedUntil(const Meter& reader);
   [[nodiscard]] static BootTime LatestCounted(const Meter& reader);
   void Count(Member& member);

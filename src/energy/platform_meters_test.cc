@@ -160,7 +160,7 @@ TEST_F(PlatformMetersTest, TotalFallsSilent_AnotherMeterFollowsAndNoTimeIsCounte
   EXPECT_FALSE(Sensors()[0].fresh);
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(clock_.Now() - begin).count();
   EXPECT_LE(total_ - before, Energy::Joules(280 * seconds));
-  EXPECT_GE(total_ - before, Energy::Joules(280 * (seconds - 150))) << "at most the silence is missing";
+  EXPECT_GE(total_ - before, Energy::Joules(280 * (seconds - 20))) << "the ACPI meter measured during the silence";
   scripts_[kRedfish].values[0] = Power::Watts(300);
   Ticks(60);
   EXPECT_DOUBLE_EQ(Platform().power.watts(), 300);
