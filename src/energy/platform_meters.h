@@ -8,8 +8,8 @@
 //                            ▲                                                      │
 //                            └────────── a more trusted meter gives energy ◄────────┘
 //
-// A meter that takes over adds what it measured since the former one was counted. No time is counted twice: after a change, energy of the new meter counts from the first interval between its readings
-// that begins after the time up to which the former one was counted.
+// A meter that takes over adds what it measured since the former one was counted. No time is counted twice: energy of
+// the new meter counts from the first interval between its readings that begins after that time.
 #include <chrono>
 #include <functional>
 #include <memory>
