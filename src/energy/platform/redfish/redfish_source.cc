@@ -63,9 +63,11 @@ std::vector<Domain> RedfishSource::MakeDomains() const {
     const Resource& resource = sensors_.resources[sensor.resource];
     Domain domain;
     domain.path = PlaceOf(resource, sensor);
-    domain.key = fmt::format("{} {}", static_cast<int>(resource.kind), domain.path);
-    domain.zone = fmt::format("{}/{}/{}", sensor.labels.chassis_id, sensor.labels.source_type, sensor.labels.source_id);
-    if (!zones.insert(domain.zone).second) domain.zone = domain.path;  // a BMC may use an id twice
+    domain.key = fmt::format("{} {} {}", sensor.labels.bmc_id, static_cast<int>(resource.kind), domain.path);
+    // With the BMC, because the file may name another one later: its sensors are new series.
+    domain.zone = fmt::format("{}/{}/{}/{}", sensor.labels.bmc_id, sensor.labels.chassis_id, sensor.labels.source_type,
+                              sensor.labels.source_id);
+    if (!zones.insert(domain.zone).second) domain.zone = domain.key;  // a BMC may use an id twice
     domain.sensor = sensor.labels;
     domain.note = fmt::format("{}{}{}", sensor.labels.source_name, sensor.labels.source_name.empty() ? "" : ", ",
                               sensor.labels.whole ? "counts in the total of the machine" : "a part of another sensor");

@@ -64,7 +64,7 @@ class RedfishSourceTest : public ::testing::Test {
 TEST_F(RedfishSourceTest, SensorsWithUpstreamsLabels) {
   Open();
   ASSERT_THAT(domains_, SizeIs(1));
-  EXPECT_EQ(domains_[0].zone, "1/PowerControl/0");
+  EXPECT_EQ(domains_[0].zone, "bmc-1/1/PowerControl/0");
   const status::PlatformSensor expected{.bmc_id = "bmc-1",
                                         .chassis_id = "1",
                                         .source_id = "0",

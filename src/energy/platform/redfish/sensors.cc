@@ -52,7 +52,11 @@ void Append(const Resource& place, Sensor sensor, Sensors& all) {
   const auto known = std::ranges::find_if(all.resources, is_same);
   sensor.resource = static_cast<size_t>(known - all.resources.begin());
   const auto is_sensor = [&](const Sensor& s) { return s.resource == sensor.resource && s.id == sensor.id; };
-  if (all.sensors.size() >= kMaxSensors || std::ranges::any_of(all.sensors, is_sensor)) return;
+  if (const auto same = std::ranges::find_if(all.sensors, is_sensor); same != all.sensors.end()) {
+    same->labels.whole |= sensor.labels.whole;  // the other chassis may be a part of this one
+    return;
+  }
+  if (all.sensors.size() >= kMaxSensors) return;
   if (known == all.resources.end()) all.resources.push_back(place);
   all.sensors.push_back(std::move(sensor));
 }
@@ -82,8 +86,9 @@ class Finder {
   const Search& search_;
   const Fetch& fetch_;
   std::vector<Chassis> chassis_;
-  std::vector<std::string> measured_;  // URIs of the chassis that have sensors
-  std::vector<std::string> problems_;  // why resources have no reading
+  std::vector<std::pair<std::string, std::string>> containers_;  // URI of every chassis, and of what contains it
+  std::vector<std::string> measured_;                            // URIs of the chassis that have sensors
+  std::vector<std::string> problems_;                            // why resources have no reading
 };
 
 /// Nothing if only this resource cannot be read.
@@ -123,6 +128,7 @@ Status Finder::ReadChassis() {
     if (!resource) continue;
     Chassis chassis{
         .uri = uri, .id = IdOf(*resource, uri), .container = LinkOf(*resource, "ContainedBy"), .resource = {}};
+    containers_.emplace_back(chassis.uri, chassis.container);
     chassis.resource = *std::move(resource);
     chassis_.push_back(std::move(chassis));
   }
@@ -254,16 +260,17 @@ Result<Candidate> Finder::Best(const Chassis& chassis) {
   return best != rest.end() ? std::move(*best) : Candidate();
 }
 
-/// Whether another chassis that has sensors contains `chassis`, directly or not.
+/// Whether another chassis that has sensors contains `chassis`, directly or not. A chassis between the two may be one
+/// that is not read.
 bool Finder::IsContained(const Chassis& chassis) const {
-  const Chassis* at = &chassis;
-  for (size_t depth = 0; depth < chassis_.size() && !at->container.empty(); ++depth) {
-    const auto is_container = [at](std::string_view uri) { return IsSameUri(uri, at->container); };
-    if (IsSameUri(at->container, chassis.uri)) return false;  // a circle
+  std::string_view container = chassis.container;
+  for (size_t depth = 0; depth < containers_.size() && !container.empty(); ++depth) {
+    const auto is_container = [&](std::string_view uri) { return IsSameUri(uri, container); };
+    if (is_container(chassis.uri)) return false;  // a circle
     if (std::ranges::any_of(measured_, is_container)) return true;
-    const auto next = std::ranges::find_if(chassis_, is_container, &Chassis::uri);
-    if (next == chassis_.end()) return false;
-    at = &*next;
+    const auto next = std::ranges::find_if(containers_, is_container, &std::pair<std::string, std::string>::first);
+    if (next == containers_.end()) return false;
+    container = next->second;
   }
   return false;
 }

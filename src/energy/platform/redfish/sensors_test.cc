@@ -169,6 +169,26 @@ TEST_F(FindSensorsTest, ContainedChassis_IsNotCountedTwice) {
       << "the node is one blade of the enclosure";
 }
 
+TEST_F(FindSensorsTest, ChassisBetween_IsNotReadAndStillAContainer) {
+  SetEnvironment("3000");
+  AddChassis("Zone1", "Zone", "/redfish/v1/Chassis/1U", "0");
+  AddChassis("Sled", "Sled", "/redfish/v1/Chassis/Zone1", "700");
+  const std::vector<std::string> wanted = {"1U/EnvironmentMetrics/EnvironmentMetrics",
+                                           "Sled/EnvironmentMetrics/EnvironmentMetrics!"};
+  EXPECT_EQ(Show(), wanted);
+  EXPECT_EQ(Show({"1U", "Sled"}), wanted);
+}
+
+TEST_F(FindSensorsTest, SharedSupplies_OfAContainedChassisThatComesFirst_CountOnce) {
+  SetSupplies(R"({"Id": "PS1", "PowerInputWatts": 268})", R"({"Id": "PS2", "PowerInputWatts": 200})");
+  const std::string links = R"("PowerSubsystem": {"@odata.id": "/redfish/v1/Chassis/1U/PowerSubsystem"})";
+  AddChassis("2U", "RackMount", "", "400");
+  Set("/redfish/v1/Chassis/1U",
+      R"({"Id": "1U", "Links": {"ContainedBy": {"@odata.id": "/redfish/v1/Chassis/2U"}}, )" + links + "}");
+  Set("/redfish/v1/Chassis/2U", R"({"Id": "2U", )" + links + "}");
+  EXPECT_THAT(Show(), ElementsAre("1U/PowerSupply/PS1", "1U/PowerSupply/PS2"));
+}
+
 TEST_F(FindSensorsTest, ChassisInACircle_EndTheSearch) {
   AddChassis("A", "Other", "/redfish/v1/Chassis/B", "700");
   AddChassis("B", "Other", "/redfish/v1/Chassis/A", "700");
