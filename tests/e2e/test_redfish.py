@@ -1,10 +1,11 @@
 """The machine's power from a BMC over Redfish: labels, energies, shapes of vendors, logins and faults."""
 import os
+import subprocess
 import sys
 import time
 import unittest
 
-from harness import run_tests, scratch_directory, wait_until
+from harness import binary, run_tests, scratch_directory, wait_until
 from kubernetes import make_certificates
 from powercap import ONE_PACKAGE, PowercapTree, metered_agent
 
@@ -224,6 +225,10 @@ class Logins(BmcTest):
             file.write("nodes: {other: b}\nbmcs: {b: {endpoint: https://127.0.0.1}}\n")
         self.start()
         self.agent.wait_log(r"bmc.yaml:1: nodes: has no entry for this node")
+        check = subprocess.run([binary(), "--config.check", f"--config.file={self.agent.config_path}"],
+                               capture_output=True, check=False, text=True)
+        self.assertEqual(check.returncode, 1)
+        self.assertIn("bmc.yaml:1: nodes: has no entry for this node", check.stderr)
         self.write_file()
         self.wait_watts(self.wanted, "the power after the file was corrected", 40)
 

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "daemon/descriptor_budget.h"
 #include "daemon/self_status.h"
+#include "energy/platform/redfish/bmc_file.h"
 #include "export/web/landing_page.h"
 #include "os/read_machine_info.h"
 #include "settings/print.h"
@@ -56,6 +57,12 @@ Result<std::string> Agent::Check(const Config& config) {
     KEPLER_TRY(warning, http::server::CheckWebConfig(config.web_config_file, config.listen_addresses));
   }
   KEPLER_CHECK_OK(http::server::CheckAddresses(config.listen_addresses));
+  if (config.redfish_enabled) {
+    energy::platform::redfish::FileStamps stamps;
+    const auto bmc =
+        energy::platform::redfish::ReadBmcFile(config.redfish_config_file, config.redfish_node_name, stamps);
+    if (!bmc) return std::unexpected(bmc.error());
+  }
   const Shared shared = MakeShared(config.host, clock);
   KEPLER_TRY(const auto models, MakeModelStore(config, std::make_shared<SystemClock>(), shared.models, shared.machine));
   Config without_platform = config;  // no meter of the machine can be a mistake, and a BMC must see no login
