@@ -79,4 +79,5 @@ unit=build/package/root/lib/systemd/system/kepler.service
 sed "s#/usr/bin/kepler#$root/build/package/root/usr/bin/kepler#" "$unit" >build/package/kepler.service
 words=$(SYSTEMD_LOG_TARGET=console systemd-analyze verify --man=no "$root/build/package/kepler.service" 2>&1 | grep -F kepler.service || true)
 [ -z "$words" ] || die "systemd-analyze verify: $words"
-systemd-analyze security --offline=true --threshold=25 "$root/build/package/kepler.service" | tail -n 1
+# 2.7: PrivateDevices= would hide the IPMI device.
+systemd-analyze security --offline=true --threshold=27 "$root/build/package/kepler.service" | tail -n 1
