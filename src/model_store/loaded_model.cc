@@ -36,8 +36,10 @@ Result<bool> LoadedModel::Take(const Offer& offer) {
                                                                           .output_otherwise = offer.output_otherwise,
                                                                           .is_signed = offer.is_signed}));
   if (known_) KEPLER_CHECK_OK(CheckVersion(read, known_->model));
-  known_ = std::make_shared<const model::KnownModel>(
+  auto known = std::make_shared<const model::KnownModel>(
       model::KnownModel{.model = std::move(read), .source = std::string(offer.source), .chosen = offer.chosen});
+  if (offer.query != nullptr) KEPLER_CHECK_OK(CheckUsable(known, *offer.query));
+  known_ = std::move(known);
   sha256_ = std::move(sha256);
   budget_.Replace(std::exchange(bytes_, offer.text.size()), offer.text.size());
   return true;

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "model/model_set.h"
+#include "model_store/model_query.h"
 #include "model_store/text_budget.h"
 
 namespace kepler::model_store {
@@ -28,9 +29,11 @@ class LoadedModel {
     std::optional<model::OutputType> output{};  // that the model must have, or has where the text does not say it
     model::OutputType output_otherwise = model::OutputType::kAbsPower;  // where nobody says it
     bool is_signed = false;                                             // and so must say its name and output itself
+    const ModelQuery* query = nullptr;                                  // that the model must be usable for; null: none
   };
   /// Whether it is another model now. On an error it is unchanged: kInvalid where the checksum is another, or
-  /// the model is of the same name and a smaller version than the one in use; kMalformed for no model; as Check().
+  /// the model is of the same name and a smaller version than the one in use; kMalformed for no model; as Check() and
+  /// CheckUsable().
   [[nodiscard]] Result<bool> Take(const Offer& offer);
   /// Whether the budget has room for a text of this size.
   [[nodiscard]] Status Check(uint64_t bytes) const { return budget_.Check(bytes, bytes_); }

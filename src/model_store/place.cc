@@ -1,7 +1,6 @@
 #include "model_store/place.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -10,7 +9,6 @@
 #include "base/parse.h"
 #include "base/text.h"
 #include "model/file_name.h"
-#include "model/machine_json.h"
 
 namespace kepler::model_store {
 namespace {
@@ -58,16 +56,6 @@ Status TakeOptions(std::string_view& text, Place& place) {
   return {};
 }
 
-std::string PercentEncode(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    const bool is_plain = is_letter || IsDigit(c) || c == '-' || c == '_' || c == '.';
-    out += is_plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
-  return out;
-}
-
 std::string_view WithoutQuery(std::string_view target) { return target.substr(0, target.find('?')); }
 
 std::string_view LastPart(std::string_view path) { return path.substr(path.rfind('/') + 1); }
@@ -84,6 +72,11 @@ std::string Place::Key() const {
 std::string Place::SignatureTarget() const {
   const size_t end = WithoutQuery(url->target).size();
   return url->target.substr(0, end) + ".sig" + url->target.substr(end);
+}
+
+std::string Place::OldTarget() const {
+  const std::string_view best = WithoutQuery(url->target);
+  return std::string(best.substr(0, best.size() - std::string_view(kBestPath).size())) + kOldPath;
 }
 
 std::string Place::CacheKey(bool with_signature) const { return (with_signature ? "signed " : "") + Key(); }
@@ -111,13 +104,11 @@ Result<Place> ParsePlace(std::string_view text) {
   return place;
 }
 
-Result<Place> PlaceOfServer(std::string_view server, const model::MachineSpec& machine,
-                            std::span<const std::string_view> features) {
+Result<Place> PlaceOfServer(std::string_view server, ModelQuery query) {
   while (server.ends_with('/')) server.remove_suffix(1);
-  KEPLER_TRY(Place place,
-             ParsePlace(fmt::format("{}/best/model.json?machine={}&features={}", server,
-                                    PercentEncode(model::WriteMachineJson(machine)), fmt::join(features, ","))));
+  KEPLER_TRY(Place place, ParsePlace(fmt::format("{}{}?{}", server, kBestPath, BestQuery(query))));
   place.is_named = false;
+  place.query = std::move(query);
   return place;
 }
 

@@ -29,8 +29,9 @@ TEST(ParsePlace, FilesAndDirectories) {
 }
 
 TEST(PlaceOfServer, StatesTheMachineInItsQuery) {
-  constexpr std::string_view kFeatures[] = {"bpf_cpu_time_ms", "cpu_cycles"};
-  const auto place = PlaceOfServer("http://models:8100/", {.processor = "amd_epyc_9654", .cores = 4}, kFeatures);
+  const ModelQuery query{.machine = {.processor = "amd_epyc_9654", .cores = 4},
+                         .features = {"bpf_cpu_time_ms", "cpu_cycles"}};
+  const auto place = PlaceOfServer("http://models:8100/", query);
   ASSERT_TRUE(place) << place.error().message;
   EXPECT_EQ(place->shown, "http://models:8100/best/model.json");
   EXPECT_EQ(place->url->target,
@@ -39,7 +40,9 @@ TEST(PlaceOfServer, StatesTheMachineInItsQuery) {
   EXPECT_FALSE(place->is_named);
   EXPECT_TRUE(ParsePlace("http://models:8100/a.json")->is_named);
   EXPECT_EQ(place->SignatureTarget().substr(0, 29), "/best/model.json.sig?machine=");
-  EXPECT_FALSE(PlaceOfServer("models:8100", {}, {}));
+  EXPECT_EQ(place->OldTarget(), "/model");
+  EXPECT_EQ(PlaceOfServer("http://models/v1", query)->OldTarget(), "/v1/model");
+  EXPECT_FALSE(PlaceOfServer("models:8100", {}));
 }
 
 TEST(ParsePlace, Urls) {

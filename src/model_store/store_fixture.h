@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "model_store/model_store.h"
@@ -32,12 +33,17 @@ template <class Happened>
 class StoreTest : public ::testing::Test {
  protected:
   void Make(const std::vector<std::string>& places, UrlTimes times = {}) {
-    PlacesOptions options{.places = {}, .times = times, .cache_directory = cache_, .limits = limits_, .keys = keys_};
+    std::vector<Place> parsed;
     for (const std::string& text : places) {
       auto place = ParsePlace(text);
       ASSERT_TRUE(place) << place.error().message;
-      options.places.push_back(*std::move(place));
+      parsed.push_back(*std::move(place));
     }
+    MakePlaces(std::move(parsed), times);
+  }
+  void MakePlaces(std::vector<Place> places, UrlTimes times = {}) {
+    PlacesOptions options{
+        .places = std::move(places), .times = times, .cache_directory = cache_, .limits = limits_, .keys = keys_};
     places_ = std::make_shared<ModelPlaces>(std::move(options), kepler::testing::Lend(clock_), board_);
   }
   /// What the log says of it.

@@ -51,7 +51,8 @@ Result<bool> UrlSource::Take(const Answer& answer) {
                        .chosen = place_.is_named,
                        .output = place_.output,
                        .output_otherwise = OutputOf(place_.shown),
-                       .is_signed = keys_ != nullptr});
+                       .is_signed = keys_ != nullptr,
+                       .query = place_.query ? &*place_.query : nullptr});
 }
 
 Result<UrlSource::Answer> UrlSource::Fetch(const std::stop_token& stop) const {

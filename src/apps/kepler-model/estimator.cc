@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -65,8 +66,8 @@ constexpr Key kEstimatorKeys[] = {
         "any machine",
         kAt<&Estimating::models>),
     Key("server", "server",
-        "URL of a server of kepler-model serve, whose choice for this machine is used; default: MODEL_SERVER_URL, if "
-        "MODEL_SERVER_ENABLE is true",
+        "URL of a server of kepler-model serve or of the model server of Kepler 0.7, whose choice for this machine is "
+        "used; default: MODEL_SERVER_URL, if MODEL_SERVER_ENABLE is true",
         kAt<&Estimating::server>),
     Key("refresh", "refresh", "Interval at which models are fetched again", kAt<&Estimating::refresh>,
         {.min = kShortestRefresh, .max = kLongestRefresh}),
@@ -109,7 +110,9 @@ Result<model_store::PlacesOptions> PlacesOf(const Estimating& config, const mode
     options.places.push_back(std::move(place));
   }
   if (!config.server.empty()) {
-    KEPLER_TRY(auto place, model_store::PlaceOfServer(config.server, machine, kOldFeatures));
+    model_store::ModelQuery query{.machine = machine, .features = {}};
+    query.features.assign(std::begin(kOldFeatures), std::end(kOldFeatures));
+    KEPLER_TRY(auto place, model_store::PlaceOfServer(config.server, std::move(query)));
     options.places.push_back(std::move(place));
   }
   if (!config.public_key.empty()) {

@@ -159,12 +159,12 @@ std::string ServerOf(const Config& config) {
 
 /// Features that estimates on this machine will probably have. A model that needs another one is not used, whatever the
 /// server chooses.
-std::vector<std::string_view> LikelyFeatures(const Config& config) {
+std::vector<std::string> LikelyFeatures(const Config& config) {
   using namespace energy::modeled;
-  std::vector<std::string_view> features;
+  std::vector<std::string> features;
   for (size_t rate = 0; rate < kRates; ++rate) {
     const bool is_counter = rate == kCycles || rate == kInstructions || rate == kCacheMisses;
-    if (!is_counter || config.counters != Counters::kOff) features.push_back(kRateNames[rate]);
+    if (!is_counter || config.counters != Counters::kOff) features.emplace_back(kRateNames[rate]);
   }
   return features;
 }
@@ -238,7 +238,7 @@ Result<std::unique_ptr<model_store::ModelStore>> MakeModelStore(const Config& co
   }
   auto places = FindPlaces(config);
   if (const std::string url = ServerOf(config); !url.empty()) {
-    KEPLER_TRY(auto server, model_store::PlaceOfServer(url, machine, LikelyFeatures(config)));
+    KEPLER_TRY(auto server, model_store::PlaceOfServer(url, {.machine = machine, .features = LikelyFeatures(config)}));
     places.push_back(std::move(server));
   }
   if (places.empty()) return nullptr;
