@@ -94,8 +94,9 @@ struct UrlTimes {
   double (*random)() = RandomShare;  // from 0 to 1; any thread
 };
 
-/// A model that a server has. After a failure it is fetched again as RetryPolicy says, at the latest after `refresh`.
-/// A model whose checksum is given is fetched once.
+/// A model that a server has. A model server of Kepler 0.7 has no GET for a query, and gets a POST.
+/// Its models have no signature, so they are refused if there are keys. After a failure it is fetched again as
+/// RetryPolicy says, at the latest after `refresh`. A model whose checksum is given is fetched once.
 class UrlSource final : public Source {
  public:
   static constexpr std::chrono::seconds kFirstDelay{10};
@@ -126,10 +127,19 @@ class UrlSource final : public Source {
     }
     [[nodiscard]] std::string_view signature() const { return whole.text().substr(text().size()); }
   };
-  [[nodiscard]] Result<Answer> Fetch(const std::stop_token& stop) const;
-  /// The body of the answer goes to the end of `into`.
-  [[nodiscard]] Status FetchInto(http::client::Client& client, IncomingText& into, const std::string& target,
-                                 size_t most, const std::stop_token& stop) const;
+  struct Fetched {
+    Answer answer;
+    bool is_new = false;  // another model than before
+  };
+  [[nodiscard]] Result<Fetched> Fetch(const std::stop_token& stop);
+  /// Asks a model server of Kepler 0.7.
+  [[nodiscard]] Result<Fetched> FetchOld(http::client::Client& client, const std::stop_token& stop);
+  [[nodiscard]] Status FetchSignature(http::client::Client& client, Answer& answer, const std::stop_token& stop) const;
+  /// The body of a 2xx goes to the end of `into`. `body`: of a POST; "": a GET.
+  [[nodiscard]] Result<http::client::Answer> Send(http::client::Client& client, IncomingText& into,
+                                                  const std::string& target, std::string body, size_t most,
+                                                  const std::stop_token& stop) const;
+  [[nodiscard]] Status CheckAnswer(const http::client::Answer& answer) const;
   /// kNotFound where nothing was kept.
   [[nodiscard]] Result<Answer> LoadKept() const;
   [[nodiscard]] Result<bool> Take(const Answer& answer);

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/parse.h"
+#include "base/text.h"
 #include "http/client/redirection.h"
 #include "http/client/retry.h"
 #include "model_store/guarded.h"
@@ -14,9 +16,17 @@
 namespace kepler::model_store {
 namespace {
 
-std::string Describe(const http::client::Peer& peer, const http::client::Answer& refusal) {
-  const std::string redirection = http::client::DescribeRedirection(peer, refusal);
-  return redirection.empty() ? fmt::format("the server answered {}", refusal.status) : redirection;
+/// A model server of Kepler 0.7 has no such path. It answers in HTML; `kepler-model serve` answers 404 in
+/// plain text if it has no model.
+bool IsOldServer(const http::client::Answer& answer) {
+  return (answer.status == 404 || answer.status == 405) && !ToLowerAscii(answer.wanted).starts_with("text/plain");
+}
+
+/// What a model server says, if it is text; "" for a page.
+std::string ReasonIn(const http::client::Answer& refusal) {
+  constexpr size_t kMaxReason = 300;
+  const std::string_view text = Trim(refusal.body);
+  return text.empty() || text.starts_with('<') ? "" : ": " + EscapeControls(SanitizeUtf8(text, kMaxReason));
 }
 
 }  // namespace
@@ -55,29 +65,69 @@ Result<bool> UrlSource::Take(const Answer& answer) {
                        .query = place_.query ? &*place_.query : nullptr});
 }
 
-Result<UrlSource::Answer> UrlSource::Fetch(const std::stop_token& stop) const {
-  constexpr size_t kMaxSignatureBytes = 4096;
+Result<UrlSource::Fetched> UrlSource::Fetch(const std::stop_token& stop) {
   Answer answer{.whole = IncomingText(budget_)};
-  http::client::Client client;  // one connection for both files
-  KEPLER_CHECK_OK(FetchInto(client, answer.whole, place_.url->target, budget_.limits().model, stop));
-  if (keys_ == nullptr) return answer;
-  const size_t text_bytes = answer.whole.text().size();
-  if (const Status fetched = FetchInto(client, answer.whole, place_.SignatureTarget(), kMaxSignatureBytes, stop);
-      !fetched)
-    return kepler::Fail(fetched.error().kind, "its signature cannot be read: " + fetched.error().message);
-  answer.signature_bytes = answer.whole.text().size() - text_bytes;
-  return answer;
+  http::client::Client client;  // one connection for all requests
+  KEPLER_TRY(const http::client::Answer head,
+             Send(client, answer.whole, place_.url->target, "", budget_.limits().model, stop));
+  if (place_.query && IsOldServer(head)) return FetchOld(client, stop);
+  KEPLER_CHECK_OK(CheckAnswer(head));
+  if (keys_ != nullptr) KEPLER_CHECK_OK(FetchSignature(client, answer, stop));
+  KEPLER_TRY(const bool is_new, Take(answer));
+  return Fetched{.answer = std::move(answer), .is_new = is_new};
 }
 
-Status UrlSource::FetchInto(http::client::Client& client, IncomingText& into, const std::string& target, size_t most,
-                            const std::stop_token& stop) const {
-  const http::client::ClientRequest request{
-      .target = target, .deadlines = {.silence = times_.silence, .total = times_.total}, .max_bytes = most};
+Result<UrlSource::Fetched> UrlSource::FetchOld(http::client::Client& client, const std::stop_token& stop) {
+  constexpr std::string_view kOld = "the server is a model server of Kepler 0.7";
+  if (keys_ != nullptr)
+    return kepler::Fail(ErrorKind::kInvalid,
+                        fmt::format("{}: its models have no signature, and model.publicKey requires one", kOld));
+  Status first;
+  for (std::string& body : OldBodies(*place_.query)) {
+    Answer answer{.whole = IncomingText(budget_)};
+    KEPLER_TRY(const http::client::Answer head,
+               Send(client, answer.whole, place_.OldTarget(), std::move(body), budget_.limits().model, stop));
+    const Status good = CheckAnswer(head);
+    const Result<bool> taken = good ? Take(answer) : std::unexpected(good.error());
+    if (taken) return Fetched{.answer = std::move(answer), .is_new = *taken};
+    if (first) first = std::unexpected(taken.error());
+  }
+  return kepler::Fail(first.error().kind, fmt::format("{}: {}", kOld, first.error().message));
+}
+
+Status UrlSource::FetchSignature(http::client::Client& client, Answer& answer, const std::stop_token& stop) const {
+  constexpr size_t kMaxSignatureBytes = 4096;
+  const size_t text_bytes = answer.whole.text().size();
+  const auto head = Send(client, answer.whole, place_.SignatureTarget(), "", kMaxSignatureBytes, stop);
+  const Status good = head ? CheckAnswer(*head) : std::unexpected(head.error());
+  if (!good) return kepler::Fail(good.error().kind, "its signature cannot be read: " + good.error().message);
+  answer.signature_bytes = answer.whole.text().size() - text_bytes;
+  return {};
+}
+
+Result<http::client::Answer> UrlSource::Send(http::client::Client& client, IncomingText& into,
+                                             const std::string& target, std::string body, size_t most,
+                                             const std::stop_token& stop) const {
+  http::client::ClientRequest request{.target = target,
+                                      .deadlines = {.silence = times_.silence, .total = times_.total},
+                                      .max_bytes = most,
+                                      .wanted_header = "Content-Type"};
+  if (!body.empty()) {
+    request.method = http::client::Method::kPost;
+    request.content_type = "application/json";
+    request.body = std::make_shared<const std::string>(std::move(body));
+    request.may_repeat = true;  // it changes nothing
+  }
   const auto take = [&into](std::string_view piece) { return into.Append(piece); };
-  KEPLER_TRY(const http::client::Answer refusal, client.Send(place_.url->peer, request, take, stop));
-  if (refusal.ok()) return {};
-  return kepler::Fail(refusal.status == 404 ? ErrorKind::kNotFound : ErrorKind::kUnavailable,
-                      Describe(place_.url->peer, refusal));
+  return client.Send(place_.url->peer, request, take, stop);
+}
+
+Status UrlSource::CheckAnswer(const http::client::Answer& answer) const {
+  if (answer.ok()) return {};
+  std::string why = http::client::DescribeRedirection(place_.url->peer, answer);
+  if (why.empty()) why = fmt::format("the server answered {}", answer.status);
+  if (place_.query) why += ReasonIn(answer);
+  return kepler::Fail(answer.status == 404 ? ErrorKind::kNotFound : ErrorKind::kUnavailable, std::move(why));
 }
 
 void UrlSource::Refresh(Look& look, const std::stop_token& stop) {
@@ -86,14 +136,13 @@ void UrlSource::Refresh(Look& look, const std::stop_token& stop) {
   look.at_place = true;
   if (is_pinned) return;
   ++look.refreshes;
-  const auto answer = Guarded("", [&] { return Fetch(stop); });
+  const auto fetched = Guarded("", [&] { return Fetch(stop); });
   if (stop.stop_requested()) return;
-  const Result<bool> taken = answer ? Guarded("", [&] { return Take(*answer); }) : std::unexpected(answer.error());
-  if (!taken) return Fail(look, taken.error());
+  if (!fetched) return Fail(look, fetched.error());
   if (std::exchange(failures_, 0) > 0)
     log::Info("fetched a power model again after failures", {{"source", place_.shown}});
-  look.changed = look.changed || *taken;
-  if (*taken || kept_ != answer->signature()) Keep(*answer, *taken, look);
+  look.changed = look.changed || fetched->is_new;
+  if (fetched->is_new || kept_ != fetched->answer.signature()) Keep(fetched->answer, fetched->is_new, look);
 }
 
 /// What could not be kept is tried again with each answer, and said of each model once.
