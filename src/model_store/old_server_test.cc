@@ -168,5 +168,60 @@ TEST_F(OldServerTest, WithoutModelsOfRapl_ThoseOfThePlatformAreUsed) {
   EXPECT_EQ(board_->Latest()->front()->model.components[0].component, model::Component::kPlatform);
 }
 
+TEST_F(OldServerTest, MissingMalformedOrTruncated_IsAReason) {
+  const std::string good = OldWeights("package");
+  EXPECT_THAT(WhyNot(""), HasSubstr("the text is empty"));
+  EXPECT_THAT(WhyNot("{}"), HasSubstr("not a model"));
+  EXPECT_THAT(WhyNot(R"({"package": {"All_Weights": {}}})"), HasSubstr("package.All_Weights"));
+  EXPECT_THAT(WhyNot("PK\x03\x04"), HasSubstr("archive"));
+  for (const size_t part : {1u, 2u, 3u}) WhyNot(good.substr(0, good.size() * part / 4));
+  std::string wrong = good;
+  EXPECT_THAT(WhyNot(wrong.replace(wrong.find("3.0"), 3, "NaN")), HasSubstr("byte"));
+  Answer(kWithPages, Flask("200 OK", "application/json", good).substr(0, 400));
+  AskFor();
+  EXPECT_THAT(RefreshAfter({}), HasSubstr("the connection ended too early"));
+  EXPECT_THAT(Models(), IsEmpty());
+}
+
+TEST_F(OldServerTest, ItsReasonIsLogged) {
+  AskFor();
+  EXPECT_THAT(RefreshAfter({}), HasSubstr("Kepler 0.7: the server answered 400: cannot find model for these"));
+  EXPECT_EQ(TakePosts().size(), 3u);
+  Answer(kWithPages, "500 INTERNAL SERVER ERROR", "<!doctype html>\n<title>500 Internal Server Error</title>\n");
+  EXPECT_THAT(RefreshAfter(seconds(10)), AllOf(HasSubstr("the server answered 500"), Not(HasSubstr("doctype"))));
+}
+
+TEST_F(OldServerTest, OursWithoutAModel_IsNoOldServer) {
+  best_ = Flask("404 Not Found", "text/plain; charset=utf-8", "no model fits for package: there are no models\n");
+  AskFor();
+  EXPECT_THAT(RefreshAfter({}), HasSubstr("the server answered 404: no model fits for package: there are no models"));
+  EXPECT_THAT(TakePosts(), IsEmpty());
+}
+
+TEST_F(OldServerTest, WithKeys_NothingIsTaken) {
+  keys_.emplace();
+  Answer(kWithPages, "200 OK", OldWeights("package"));
+  AskFor();
+  EXPECT_THAT(RefreshAfter({}), HasSubstr("its models have no signature, and model.publicKey requires one"));
+  EXPECT_THAT(TakePosts(), IsEmpty());
+  EXPECT_THAT(Models(), IsEmpty());
+}
+
+TEST_F(OldServerTest, ItsAnswerIsKeptForTheNextStart) {
+  cache_ = tree_.Path("cache");
+  Answer(kWithPages, "200 OK", OldWeights("package"));
+  AskFor();
+  RefreshAfter({});
+  AskFor();
+  Load();
+  EXPECT_THAT(Models(), ElementsAre("SGDRegressorTrainer_1 1"));
+  board_->Set(std::make_shared<model::ModelSet>());
+  ModelQuery other = kQuery;
+  other.features.clear();
+  AskFor(other);
+  Load();
+  EXPECT_THAT(Models(), IsEmpty()) << "kept for another query";
+}
+
 }  // namespace
 }  // namespace kepler::model_store
