@@ -115,8 +115,9 @@ constexpr Key kKeys[] = {
         "the power that load adds). Empty: /usr/share/kepler/models",
         kAt<&Config::model_sources>),
     Key("model.server", "model.server",
-        "URL of a server of kepler-model serve: the agent fetches the model that the server chooses for this machine. "
-        "Empty: none",
+        "URL of a server of kepler-model serve or of the model server of Kepler 0.7: the agent fetches the model that "
+        "the "
+        "server chooses for this machine. Empty: none",
         kAt<&Config::model_server>),
     Key("model.refresh", "model.refresh",
         "Interval at which models are fetched again from model.server and from URLs in model.sources",
