@@ -19,7 +19,7 @@ std::atomic<Level> g_level{Level::kInfo};
 std::atomic<Format> g_format{Format::kText};
 
 std::string_view Name(Level level) {
-  constexpr std::array<std::string_view, 4> kNames = {"DEBUG", "INFO", "WARN", "ERROR"};
+  constexpr std::array<std::string_view, 5> kNames = {"DEBUG", "INFO", "WARN", "ERROR", "OFF"};
   return kNames.at(std::to_underlying(level));
 }
 

@@ -16,7 +16,7 @@
 
 namespace kepler::log {
 
-enum class Level : uint8_t { kDebug, kInfo, kWarn, kError };
+enum class Level : uint8_t { kDebug, kInfo, kWarn, kError, kOff };  // kOff: as a minimum, for no lines
 enum class Format : uint8_t { kText, kJson };
 enum class Stream : uint8_t { kStdout, kStderr };
 

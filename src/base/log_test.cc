@@ -48,6 +48,15 @@ TEST(LogLimiter, Say_WritesWhatPassesAndHowManyDidNot) {
   EXPECT_NE(lines.find(" msg=\"no meter\" err=gone suppressed=2\n"), std::string::npos) << lines;
 }
 
+TEST(Log, LevelOff_WritesNothing) {
+  ::testing::internal::CaptureStdout();
+  Configure(Level::kOff, Format::kText, Stream::kStdout);
+  Error("no meter");
+  LogLimiter().Say(Level::kError, "x", BootTime{}, "no meter", {});
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "");
+  Configure(Level::kInfo, Format::kText, Stream::kStdout);
+}
+
 TEST(LogLimiter, EndlessCauses_StayBounded) {
   LogLimiter limiter;
   for (int i = 0; i < 10'000; ++i) EXPECT_TRUE(limiter.Ask("cause " + std::to_string(i), BootTime{}).pass);

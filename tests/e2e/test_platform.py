@@ -2,7 +2,10 @@
 import json
 import os
 import subprocess
+import tempfile
+import threading
 import unittest
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from exposition import microjoules
 from harness import binary, run_tests, wait_until
@@ -90,11 +93,40 @@ class PlatformMeters(unittest.TestCase):
 
     def test_the_page_and_the_command_list_the_meters(self):
         self.assertIn(b"counts in the total of the machine", self.agent.get("/")[-1])
-        output = subprocess.run([binary(), "meters", "--json", "--host.sysfs", self.machine.root], capture_output=True,
-                                check=True, text=True).stdout
-        states = {meter["name"]: meter["state"] for meter in json.loads(output)["meters"]}
+        states = {name: meter["state"] for name, meter in self.meters()[0].items()}
         self.assertEqual({name: states[name] for name in ("rapl", "acpi", "psu", "battery")},
                          {"rapl": "used", "acpi": "used", "psu": "ready", "battery": "ready"})
+
+    def meters(self, *words):
+        """({name: what `kepler meters` says of the meter}, its log)"""
+        done = subprocess.run([binary(), "meters", "--json", "--host.sysfs", self.machine.root, *words], capture_output=True,
+                              check=True, text=True)
+        return {meter["name"]: meter for meter in json.loads(done.stdout)["meters"]}, done.stderr
+
+    def test_the_command_says_each_error_once(self):
+        """The agent logs a refused login as an error; the command says it in its table."""
+        with tempfile.TemporaryDirectory() as folder, ThreadingHTTPServer(("127.0.0.1", 0), Unauthorized) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            with open(f"{folder}/bmc.yaml", "w", encoding="ascii") as file:
+                file.write(f"nodes: {{n: b}}\nbmcs: {{b: {{endpoint: 'http://127.0.0.1:{server.server_port}', username: u, "
+                           "password: p}}\n")
+            with open(f"{folder}/config.yaml", "w", encoding="ascii") as file:
+                file.write("experimental: {platform: {redfish: {enabled: true, nodeName: n, configFile: "
+                           f"{folder}/bmc.yaml}}}}}}\n")
+            meters, log = self.meters("--config.file", f"{folder}/config.yaml")
+            server.shutdown()
+        self.assertIn("refused the user name or password", meters["redfish"]["reason"])
+        self.assertEqual(log, "")
+
+
+class Unauthorized(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(401)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_):  # pylint: disable=arguments-differ
+        pass
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ int RunMeters(std::vector<const char*> arguments, const BuildInfo& build) {
   const bool json = std::erase_if(arguments, [](std::string_view argument) { return argument == "--json"; }) > 0;
   auto parsed = agent::ParseCommandLine(arguments, build, {}, agent::Moment::kStart);
   if (parsed.action == settings::Action::kRun) {
-    log::Configure(log::Level::kError, log::Format::kText, log::Stream::kStderr);  // the table has the reasons
+    log::Configure(log::Level::kOff, log::Format::kText, log::Stream::kStderr);  // the table has the reasons
     const auto meters = agent::SurveyMeters(parsed.config, SystemClock(), std::chrono::seconds(1));
     parsed.text = json ? MeterJson(meters) : MeterTable(meters);
   }
