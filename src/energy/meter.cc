@@ -72,6 +72,12 @@ void Meter::Sample() {
   if (latest) status_.last_success = clock_.Wall() - (clock_.Now() - *latest);
 }
 
+const Error* Meter::failure() const {
+  for (const DomainState& state : domains_)
+    if (state.failure != nullptr && !state.offline) return state.failure;
+  return nullptr;
+}
+
 /// Domains without a good reading are ignored.
 BootTime Meter::counted_until() const {
   std::optional<BootTime> until;

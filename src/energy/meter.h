@@ -57,6 +57,9 @@ class Meter {
   [[nodiscard]] BootTime counted_until() const;
   /// The same for the domains of a zone that the latest search found; epoch if there are none.
   [[nodiscard]] BootTime CountedUntil(size_t zone) const;
+  /// Why a domain gave no reading in the last Sample(): of the first one that failed; null if none did. Valid until the
+  /// next Sample().
+  [[nodiscard]] const Error* failure() const;
   [[nodiscard]] const status::SourceStatus& status() const { return status_; }
   [[nodiscard]] Authority authority() const { return source_->authority(); }
   [[nodiscard]] status::Domain domain() const { return source_->domain(); }

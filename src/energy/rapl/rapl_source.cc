@@ -72,7 +72,9 @@ Result<std::vector<Domain>> RaplSource::OpenFirst(std::string reasons, std::opti
     }
     reasons +=
         fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", candidates_[i].interface.name, opened.error().message);
-    if (!cause) cause = opened.error();
+    // A right that is missing is what the user can give.
+    if (!cause || (opened.error().kind == ErrorKind::kPermission && cause->kind != ErrorKind::kPermission))
+      cause = opened.error();
   }
   return Fail(cause ? cause->kind : ErrorKind::kUnavailable, std::move(reasons));
 }

@@ -43,7 +43,7 @@ TEST_F(RaplSourceTest, NothingCanBeOpened_TheErrorHasTheRemedyOfEach) {
   perf_.refusal = Error{ErrorKind::kPermission, "open perf event: Permission denied"};
   const Status opened = Start();
   ASSERT_FALSE(opened);
-  EXPECT_EQ(opened.error().kind, ErrorKind::kNotFound);
+  EXPECT_EQ(opened.error().kind, ErrorKind::kPermission) << "what the user can give";
   EXPECT_THAT(opened.error().message, HasSubstr("powercap: list " + tree_.root()));
   EXPECT_THAT(opened.error().message,
               HasSubstr("perf: energy-pkg: open perf event: Permission denied; grant CAP_PERFMON"));
