@@ -19,12 +19,14 @@ NodeTick::NodeTick(NodeParts parts, attribution::RetentionPolicy retention, Spli
       proc_stat_(parts_.proc_stat ? parts_.proc_stat
                                   : std::make_shared<os::ProcStatReader>(parts_.procfs, parts_.clock)),
       started_(parts_.started == BootTime{} ? parts_.clock.Now() : parts_.started),
+      wall_now_(parts_.clock.Now(), parts_.clock.Wall()),
       cpus_(parts_.procfs),
       features_(parts_.events),
       ratio_(split.ratio),
       baselines_(split.idle == IdlePolicy::kBaseline ? std::optional<IdleBaselines>(std::in_place) : std::nullopt),
       idle_shares_(split.idle_payers, ledger_.cpu_usage(), parts_.procfs) {
   MakeWeights(split.weights);
+  wall_ = std::make_shared<const WallHistory>(wall_now_);
 }
 
 void NodeTick::MakeWeights(CpuWeights kind) {
@@ -47,6 +49,7 @@ void NodeTick::Run(uint64_t missed) {
   const Nanoseconds cpu_before = ThreadCpuTime();
   const BootTime begin = parts_.clock.Now();
   const bool baseline = !last_tick_;
+  ReadWallClock(begin);
   proc_stat_->Renew();
 
   const Status scanned = parts_.activity.Sample(sample_);
@@ -147,6 +150,10 @@ void NodeTick::ReadProcStat() {
                "failed to read the CPU usage, using the last known ratio", {{"err", stat.error().message}});
 }
 
+void NodeTick::ReadWallClock(BootTime now) {
+  if (wall_now_.Observe(now, parts_.clock.Wall())) wall_ = std::make_shared<const WallHistory>(wall_now_);
+}
+
 void NodeTick::Publish(BootTime begin, BootTime taken) {
   auto next = pool_.Acquire();
   if (!next) {
@@ -166,6 +173,7 @@ void NodeTick::Publish(BootTime begin, BootTime taken) {
   next->taken_at = parts_.clock.Wall() - (parts_.clock.Now() - begin);
   next->begun = begin;
   next->started = started_;
+  next->wall = wall_;
   next->taken_boot = taken;
   next->interval = taken - *last_tick_;
   FillStatus(*next);

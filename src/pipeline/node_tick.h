@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/node_events.h"
 #include "base/text.h"
+#include "base/wall_history.h"
 #include "energy/meter_set.h"
 #include "os/proc_stat.h"
 #include "pipeline/idle_baselines.h"
@@ -88,6 +89,7 @@ class NodeTick {
   void MakeWeights(CpuWeights kind);
   [[nodiscard]] std::vector<attribution::ZoneCharge> Charges();
   void ReadProcStat();
+  void ReadWallClock(BootTime now);
   void Publish(BootTime begin, BootTime taken);
   void FillStatus(snapshot::Snapshot& out) const;
 
@@ -99,6 +101,8 @@ class NodeTick {
   WorkloadIndex index_;
   std::shared_ptr<os::ProcStatReader> proc_stat_;  // never null
   const BootTime started_;
+  std::shared_ptr<const WallHistory> wall_;  // never null; replaced when the wall clock was set
+  WallHistory wall_now_;                     // has seen the latest tick
   NodeCpus cpus_;
   NodeFeatures features_;
   UsageRatio ratio_;

@@ -323,6 +323,33 @@ TEST(NodeTick, WallClockJumps_OnlyTheTimestampsFollow) {
   EXPECT_EQ(Joules(node.Latest()->node[0].total), 30);
 }
 
+TEST(NodeTick, WallClockJumps_StartTimesStayAndNewOnesAreOfTheNewClock) {
+  TestNode node;
+  const auto start_of = [&](size_t row) {
+    const auto s = node.Latest();
+    return s->StartOf(s->processes.begin_of(row));
+  };
+  node.activity.Start(0, 10, "a");
+  node.Second(0);
+  const WallTime baseline = node.clock.Wall();
+  node.Second(10);
+  EXPECT_EQ(start_of(0), baseline);
+  const WallTime agent = node.Latest()->StartOf({});
+  EXPECT_LE(agent, baseline);
+  for (activity::Slot slot = 1; slot <= 2; ++slot) {
+    node.clock.JumpWall(slot == 1 ? std::chrono::hours(24) : -std::chrono::hours(48));
+    const WallTime latest = node.clock.Wall();
+    node.activity.Start(slot, 50 + static_cast<int32_t>(slot), "b");
+    node.Second(10);
+    ASSERT_EQ(node.Latest()->processes.rows(), slot + 1);
+    EXPECT_EQ(start_of(slot), latest) << "the new clock's time of the last tick";
+    EXPECT_EQ(start_of(0), baseline);
+    EXPECT_EQ(node.Latest()->StartOf({}), agent);
+  }
+  node.Second(10);
+  EXPECT_EQ(start_of(1), baseline + std::chrono::seconds(1) + std::chrono::hours(24));
+}
+
 TEST(NodeTick, ReadersHoldAllSnapshots_NothingIsLost) {
   TestNode node;
   node.activity.Start(0, 10, "a");

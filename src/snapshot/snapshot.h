@@ -15,6 +15,7 @@
 #include "base/cpu_info.h"
 #include "base/hardware_events.h"
 #include "base/units.h"
+#include "base/wall_history.h"
 #include "snapshot/identity.h"
 #include "status/activity_status.h"
 #include "status/agent_status.h"
@@ -127,12 +128,13 @@ struct CutProcesses {
 };
 
 struct Snapshot {
-  uint64_t sequence = 0;    // increases by one per published snapshot
-  WallTime taken_at{};      // begin of the tick; all data in the snapshot is newer
-  BootTime begun{};         // `taken_at` on the boot clock, which never jumps
-  BootTime taken_boot{};    // time of the meter readings
-  Nanoseconds interval{0};  // interval over which the watts are averaged
-  BootTime started{};       // start of the agent: counters without another begin count from here
+  uint64_t sequence = 0;                      // increases by one per published snapshot
+  WallTime taken_at{};                        // begin of the tick; all data in the snapshot is newer
+  BootTime begun{};                           // `taken_at` on the boot clock, which never jumps
+  BootTime taken_boot{};                      // time of the meter readings
+  Nanoseconds interval{0};                    // interval over which the watts are averaged
+  BootTime started{};                         // start of the agent: counters without another begin count from here
+  std::shared_ptr<const WallHistory> wall{};  // null: the wall clock was never set
 
   std::vector<status::Zone> zones;           // zones of the meters, then zones of kIdleCpu
   size_t primary = 0;                        // index of the zone used to rank workloads
@@ -175,6 +177,12 @@ struct Snapshot {
 
   /// Converts a boot time to wall time; {} ("never") becomes the epoch.
   [[nodiscard]] WallTime WallOf(BootTime at) const { return at == BootTime{} ? WallTime{} : taken_at + (at - begun); }
+  /// Returns the wall time at which a series was 0. It is the same in all snapshots, whenever the wall clock is set.
+  /// `begin`: of the series; {}: start of the agent.
+  [[nodiscard]] WallTime StartOf(BootTime begin) const {
+    const BootTime at = begin == BootTime{} ? started : begin;
+    return wall ? wall->Of(at) : taken_at + (at - begun);
+  }
 };
 
 /// Recycles snapshots: at most `max` exist at a time. Acquire() returns null while readers hold all of them. The pool
