@@ -17,6 +17,11 @@ pkg_check_modules(CAIRO REQUIRED IMPORTED_TARGET cairo)
 add_library(boost_json STATIC ${CMAKE_CURRENT_LIST_DIR}/boost_json.cc)
 target_link_libraries(boost_json PUBLIC Boost::headers)
 
+# Headers without a package file of CMake or pkg-config.
+find_path(PROTOZERO_INCLUDE_DIR protozero/pbf_writer.hpp REQUIRED)
+add_library(protozero INTERFACE)
+target_include_directories(protozero SYSTEM INTERFACE ${PROTOZERO_INCLUDE_DIR})
+
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 # libsvm comes without a package file of CMake or pkg-config.
 find_path(LIBSVM_INCLUDE_DIR libsvm/svm.h REQUIRED)

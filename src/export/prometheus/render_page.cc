@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "export/prometheus/protobuf_writer.h"
 #include "export/prometheus/sample_writer.h"
 #include "export/prometheus/sink.h"
 
@@ -13,9 +14,16 @@ Page RenderPage(const snapshot::Snapshot& snapshot, const RenderOptions& options
   all.exposed_series = series::CountSamples(snapshot, options.selection, extras);
   GzipSink sink;
   TextBuffer buffer(sink);
-  SampleWriter writer(format, options.node_name, buffer);
-  series::VisitSeries(snapshot, options.selection, all, writer);
-  writer.End();
+  if (format == Format::kProtobuf) {
+    ProtobufWriter measure(snapshot, options.node_name);
+    series::VisitSeries(snapshot, options.selection, all, measure);
+    ProtobufWriter writer(snapshot, options.node_name, measure.sizes(), buffer);
+    series::VisitSeries(snapshot, options.selection, all, writer);
+  } else {
+    SampleWriter writer(format, options.node_name, buffer);
+    series::VisitSeries(snapshot, options.selection, all, writer);
+    writer.End();
+  }
   buffer.Flush();
   return std::move(sink).Finish();
 }

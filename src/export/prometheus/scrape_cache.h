@@ -46,7 +46,7 @@ class ScrapeCache {
   const SelfStatusProvider self_status_;
   const HttpStatusProvider http_status_;
   uint64_t failed_ = 0;         // number of failed renderings
-  std::vector<Entry> entries_;  // at most one per key and snapshot, so four
+  std::vector<Entry> entries_;  // at most one per key and snapshot, so six
 };
 
 }  // namespace kepler::prometheus

@@ -1,0 +1,191 @@
+#include "export/prometheus/protobuf_writer.h"
+
+#include <bit>
+#include <cassert>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include <protozero/buffer_fixed.hpp>
+#include <protozero/pbf_writer.hpp>
+
+#include "base/parse.h"
+#include "base/text.h"
+#include "export/prometheus/sample_writer.h"
+
+namespace kepler::prometheus {
+namespace {
+
+// Field numbers of metrics.proto and google/protobuf/timestamp.proto.
+enum FamilyField : uint32_t { kName = 1, kHelp = 2, kType = 3, kMetric = 4, kUnit = 5 };
+enum MetricField : uint32_t { kLabel = 1, kGauge = 2, kCounter = 3 };
+enum LabelField : uint32_t { kLabelName = 1, kLabelValue = 2 };
+enum ValueField : uint32_t { kNumber = 1, kCreated = 3 };
+enum TimeField : uint32_t { kSeconds = 1, kNanos = 2 };
+enum MetricType : int32_t { kTypeCounter = 0, kTypeGauge = 1 };
+
+/// The field `metric` without its content: tag and length.
+constexpr size_t kMetricHead = 1 + protozero::max_varint_length;
+
+bool IsCounter(const series::Family& family) { return series::TypeOf(family) == "counter"; }
+
+/// Returns the double that is nearest to value ÷ unit, as a reader of the text formats gets it.
+template <class Exact>
+double Divided(Exact exact, int64_t value, int64_t unit) {
+  constexpr int64_t kExact = int64_t{1} << std::numeric_limits<double>::digits;
+  if (-kExact < value && value < kExact) return static_cast<double>(value) / static_cast<double>(unit);
+  char text[kNumberRoom];
+  return ParseNumber<double>({text, WriteNumber(text, exact)}).value_or(0);
+}
+double AsDouble(Energy energy) { return Divided(energy, energy.microjoules(), 1'000'000); }
+double AsDouble(Nanoseconds time) { return Divided(time, time.count(), 1'000'000'000); }
+double AsDouble(uint64_t count) { return static_cast<double>(count); }
+/// As in the text formats: a value that is not finite becomes 0.
+double AsDouble(double value) { return std::isfinite(value) ? value : 0.0; }
+
+}  // namespace
+
+ProtobufWriter::ProtobufWriter(const snapshot::Snapshot& snapshot, std::string_view node_name) : snapshot_(snapshot) {
+  if (node_name.empty()) return;
+  std::string name;
+  protozero::pbf_writer(name).add_string(kLabelName, "node_name");
+  AppendLabel(node_name_label_, name, node_name);
+}
+
+ProtobufWriter::ProtobufWriter(const snapshot::Snapshot& snapshot, std::string_view node_name,
+                               std::span<const size_t> sizes, TextBuffer& out)
+    : ProtobufWriter(snapshot, node_name) {
+  out_ = &out;
+  sizes_ = sizes;
+}
+
+void ProtobufWriter::AppendLabel(std::string& out, std::string_view name_field, std::string_view value) {
+  if (!IsValidUtf8(value)) return AppendLabel(out, name_field, SanitizeUtf8(value, std::numeric_limits<size_t>::max()));
+  char head[1 + protozero::max_varint_length] = {static_cast<char>(kLabelValue << 3 | 2)};
+  const auto head_size = 1 + static_cast<size_t>(protozero::add_varint_to_buffer(head + 1, value.size()));
+  protozero::pbf_writer(out).add_bytes_vectored(kLabel, name_field, std::string_view(head, head_size), value);
+}
+
+void ProtobufWriter::Begin(const series::Family& family) {
+  family_ = &family;
+  family_open_ = false;
+  before_.clear();
+  name_fields_.clear();
+  zone_labels_.clear();
+  after_.clear();
+  for (const std::string_view label : family.labels) {
+    if (label == "node_name") {
+      after_ = node_name_label_;
+      continue;
+    }
+    before_.push_back(std::exchange(after_, {}));
+    protozero::pbf_writer(name_fields_.emplace_back()).add_string(kLabelName, label.data(), label.size());
+  }
+}
+
+void ProtobufWriter::Emit(std::string_view bytes) {
+  if (out_ == nullptr)
+    measured_.back() += bytes.size();
+  else
+    out_->Append(bytes);
+}
+
+void ProtobufWriter::OpenFamily() {
+  family_open_ = true;
+  std::string head;
+  protozero::pbf_writer writer(head);
+  writer.add_string(kName, family_->name.data(), family_->name.size());
+  writer.add_string(kHelp, family_->help.data(), family_->help.size());
+  writer.add_enum(kType, IsCounter(*family_) ? kTypeCounter : kTypeGauge);
+  if (!family_->unit.empty()) writer.add_string(kUnit, family_->unit.data(), family_->unit.size());
+  if (out_ == nullptr) {
+    measured_.push_back(0);
+  } else {
+    assert(!sizes_.empty());
+    std::string length;
+    protozero::add_varint_to_buffer(&length, sizes_.front());
+    sizes_ = sizes_.subspan(1);
+    out_->Append(length);
+  }
+  Emit(head);
+  MakeValue({});
+}
+
+/// Makes the value's field with a zero in place of the number. The number is 8 bytes before the start time.
+void ProtobufWriter::MakeValue(BootTime begin) {
+  created_of_ = begin;
+  created_.clear();
+  value_.clear();
+  protozero::pbf_writer value(value_);
+  if (!IsCounter(*family_)) {
+    protozero::pbf_writer(value, kGauge).add_double(kNumber, 0);
+    return;
+  }
+  const auto since_epoch = snapshot_.StartOf(begin).time_since_epoch();
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(since_epoch);
+  {
+    protozero::pbf_writer field(created_);
+    protozero::pbf_writer time(field, kCreated);
+    time.add_int64(kSeconds, seconds.count());
+    time.add_int32(kNanos, static_cast<int32_t>((since_epoch - seconds).count()));
+  }
+  std::string number;
+  protozero::pbf_writer(number).add_double(kNumber, 0);
+  value.add_bytes_vectored(kCounter, number, created_);
+}
+
+void ProtobufWriter::OpenRow(const series::Labels& labels, BootTime begin) {
+  if (!family_open_) OpenFamily();
+  if (begin != created_of_) MakeValue(begin);
+  row_.clear();
+  for (size_t i = 0; i < labels.values.size(); ++i) {
+    row_ += before_[i];
+    AppendLabel(row_, name_fields_[i], labels.values[i]);
+  }
+  if (labels.values.size() < before_.size()) row_ += before_.back();  // the zone follows
+  row_ += after_;
+  if (labels.further == nullptr) return;
+  for (const auto& [name, text] : *labels.further) {
+    further_name_.clear();
+    protozero::pbf_writer(further_name_).add_string(kLabelName, name);
+    AppendLabel(row_, further_name_, text);
+  }
+}
+
+void ProtobufWriter::Sample(std::string_view zone, double number) {
+  const size_t content = row_.size() + zone.size() + value_.size();
+  if (out_ == nullptr) {
+    measured_.back() += 1 + static_cast<size_t>(protozero::length_of_varint(content)) + content;
+    return;
+  }
+  static_assert(std::endian::native == std::endian::little);
+  std::memcpy(value_.data() + value_.size() - created_.size() - sizeof number, &number, sizeof number);
+  const size_t room = kMetricHead + content;
+  char* at = out_->Reserve(room);
+  protozero::fixed_size_buffer_adaptor buffer(at, room);
+  protozero::basic_pbf_writer<protozero::fixed_size_buffer_adaptor>(buffer).add_bytes_vectored(kMetric, row_, zone,
+                                                                                               value_);
+  out_->Commit(at + buffer.size());
+}
+
+void ProtobufWriter::Add(const series::Labels& labels, const series::Number& value, BootTime begin) {
+  assert(labels.values.size() == name_fields_.size());
+  OpenRow(labels, begin);
+  Sample({}, std::visit([](auto number) { return AsDouble(number); }, value));
+}
+
+void ProtobufWriter::AddZones(const series::Labels& labels, std::span<const series::ZoneLabel> zones,
+                              const series::Cells& cells, BootTime begin) {
+  assert(labels.values.size() + 1 == name_fields_.size());
+  if (zone_labels_.empty())
+    for (const auto& zone : zones) AppendLabel(zone_labels_.emplace_back(), name_fields_.back(), zone.name);
+  OpenRow(labels, begin);
+  const auto write = [&](auto row) {
+    for (size_t i = 0; i < zones.size(); ++i) Sample(zone_labels_[i], AsDouble(row[zones[i].index]));
+  };
+  std::visit(write, cells);
+}
+
+}  // namespace kepler::prometheus

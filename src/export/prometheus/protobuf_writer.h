@@ -1,0 +1,65 @@
+#pragma once
+// ProtobufWriter: writes families as io.prometheus.client.MetricFamily, each after its length as a varint. Source of
+// the field numbers: github.com/prometheus/client_model, io/prometheus/client/metrics.proto.
+//
+// The length of a family is written before its samples, which are never in memory as a whole. So a snapshot is visited
+// twice: the first writer measures each family, the second one writes. One thread; the snapshot must not change.
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "export/prometheus/sink.h"
+#include "export/series/visit.h"
+
+namespace kepler::prometheus {
+
+class ProtobufWriter final : public series::Visitor {
+ public:
+  /// Measures. `node_name` is the value of the constant label; "" leaves the label out. `snapshot` gives start times.
+  ProtobufWriter(const snapshot::Snapshot& snapshot, std::string_view node_name);
+  /// Writes to `out`. `sizes`: measured for the same series. Both must outlive the writer.
+  ProtobufWriter(const snapshot::Snapshot& snapshot, std::string_view node_name, std::span<const size_t> sizes,
+                 TextBuffer& out);
+
+  /// Bytes of each family that has samples, without the length in front.
+  [[nodiscard]] std::span<const size_t> sizes() const { return measured_; }
+
+  using Visitor::Add;
+  void Begin(const series::Family& family) override;
+  void Add(const series::Labels& labels, const series::Number& value, BootTime begin) override;
+  void AddZones(const series::Labels& labels, std::span<const series::ZoneLabel> zones, const series::Cells& cells,
+                BootTime begin) override;
+
+ private:
+  void OpenFamily();
+  void OpenRow(const series::Labels& labels, BootTime begin);
+  static void AppendLabel(std::string& out, std::string_view name_field, std::string_view value);
+  void MakeValue(BootTime begin);
+  void Sample(std::string_view zone, double value);
+  void Emit(std::string_view bytes);
+
+  const snapshot::Snapshot& snapshot_;
+  TextBuffer* out_ = nullptr;  // null: measures
+  std::span<const size_t> sizes_;
+  std::vector<size_t> measured_;
+  std::string node_name_label_;  // field `label` with the constant label; or empty
+  const series::Family* family_ = nullptr;
+  bool family_open_ = false;
+  // State of the current family.
+  std::vector<std::string> before_;       // bytes before the label: the constant label, if it is next in order
+  std::vector<std::string> name_fields_;  // field `name` of each label that has a value
+  std::string after_;                     // the constant label, if it is the last one
+  std::vector<std::string> zone_labels_;
+  // State of the current row; reused.
+  std::string row_;
+  std::string further_name_;
+  std::string created_;  // field `created_timestamp` of a counter
+  std::string value_;    // field `counter` or `gauge`
+  BootTime created_of_{};
+};
+
+}  // namespace kepler::prometheus
