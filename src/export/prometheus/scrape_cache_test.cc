@@ -50,10 +50,11 @@ TEST_F(ScrapeCacheTest, AllPagesInTurn_RenderedOnceThoughNobodyHoldsThem) {
   std::set<const Page*> read;
   for (int client = 0; client < 5; ++client) {
     for (const bool stale : {false, true})
-      for (const Format format : {Format::kText004, Format::kOpenMetrics100}) read.insert(Ask(1, format, stale).get());
+      for (const Format format : {Format::kText004, Format::kOpenMetrics100, Format::kProtobuf})
+        read.insert(Ask(1, format, stale).get());
   }
-  EXPECT_EQ(rendered_, 4);
-  EXPECT_EQ(read.size(), 4u);
+  EXPECT_EQ(rendered_, 6);
+  EXPECT_EQ(read.size(), 6u);
 }
 
 TEST_F(ScrapeCacheTest, NewerSnapshot_OldRenderingsLetGo) {
