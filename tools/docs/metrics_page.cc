@@ -38,7 +38,10 @@ kepler_node_cpu_watts{node_name="vm",path="model",zone="package"} 1.945274939053
 
 ## Format
 
-* `/metrics` answers in Prometheus text 0.0.4 or OpenMetrics 1.0.0, by the `Accept` header. It uses gzip by `Accept-Encoding`.
+* `/metrics` answers in Prometheus text 0.0.4, OpenMetrics 1.0.0 or Prometheus protobuf, by the `Accept` header. It uses gzip by
+  `Accept-Encoding`.
+* In protobuf every counter has its created timestamp: the time at which the counter was 0. It stays the same for the life of the
+  series, also if the clock is set.
 * Every series has the label `node_name`, except `kepler_build_info`, `kepler_node_cpu_info`, `process_*` and `promhttp_*`.
 * Labels are sorted by name. Families are sorted by the name of their series.
 * Joules and seconds are printed from whole microjoules and nanoseconds. Sums over one scrape are therefore exact.

@@ -13,6 +13,8 @@ namespace {
 struct Offer {
   std::string value;  // lower case
   std::string version;
+  std::string proto;
+  std::string encoding;
   double weight = 1.0;
 };
 
@@ -24,7 +26,7 @@ std::string_view Unquote(std::string_view text) {
 /// Returns nothing if the element or its weight is malformed.
 std::optional<Offer> ParseOffer(std::string_view element) {
   Splitter parts(element, ';');
-  Offer offer{.value = ToLowerAscii(Trim(*parts.Next())), .version = {}};
+  Offer offer{.value = ToLowerAscii(Trim(*parts.Next())), .version = {}, .proto = {}, .encoding = {}};
   if (offer.value.empty()) return std::nullopt;
   while (const auto part = parts.Next()) {
     const size_t equals = part->find('=');
@@ -33,6 +35,10 @@ std::optional<Offer> ParseOffer(std::string_view element) {
     const std::string_view value = Unquote(Trim(part->substr(equals + 1)));
     if (name == "version") {
       offer.version = value;
+    } else if (name == "proto") {
+      offer.proto = value;
+    } else if (name == "encoding") {
+      offer.encoding = ToLowerAscii(value);
     } else if (name == "q") {
       const auto weight = ParseNumber<double>(value);
       if (!weight || !(*weight >= 0.0 && *weight <= 1.0)) return std::nullopt;
@@ -49,6 +55,9 @@ struct Served {
 
 std::optional<Served> WhatServes(const Offer& offer) {
   const std::string& version = offer.version;
+  if (offer.value == "application/vnd.google.protobuf" && offer.proto == "io.prometheus.client.MetricFamily" &&
+      (offer.encoding.empty() || offer.encoding == "delimited"))
+    return Served{Format::kProtobuf, true};
   if (offer.value == "application/openmetrics-text" && (version.empty() || version == "1.0.0" || version == "0.0.1"))
     return Served{Format::kOpenMetrics100, true};
   if (offer.value == "text/plain" && (version.empty() || version == "0.0.4")) return Served{Format::kText004, true};

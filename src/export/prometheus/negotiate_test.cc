@@ -2,11 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace kepler::prometheus {
 namespace {
 
 constexpr auto kText = Format::kText004;
 constexpr auto kOpenMetrics = Format::kOpenMetrics100;
+constexpr auto kProtobuf = Format::kProtobuf;
 
 TEST(NegotiateFormat, NothingAsked_Text) {
   EXPECT_EQ(NegotiateFormat(""), kText);
@@ -33,6 +36,22 @@ TEST(NegotiateFormat, HighestWeight_Wins) {
   EXPECT_EQ(NegotiateFormat("text/plain;q=0.3, application/openmetrics-text;q=0.4"), kOpenMetrics);
   EXPECT_EQ(NegotiateFormat("application/vnd.google.protobuf;q=1,application/openmetrics-text;q=0.5,text/plain;q=0.2"),
             kOpenMetrics);
+}
+
+TEST(NegotiateFormat, Protobuf_OnlyAsDelimitedFamilies) {
+  // Prometheus 3.16 with created timestamps.
+  EXPECT_EQ(NegotiateFormat("application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;"
+                            "encoding=delimited;escaping=allow-utf-8;q=0.6,application/openmetrics-text;version=1.0.0;"
+                            "escaping=allow-utf-8;q=0.5,text/plain;version=0.0.4;q=0.3,*/*;q=0.2"),
+            kProtobuf);
+  const std::string family = "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily";
+  for (const char* encoding : {"", ";encoding=delimited", "; Encoding=\"delimited\"; escaping=values"})
+    EXPECT_EQ(NegotiateFormat(family + encoding), kProtobuf) << encoding;
+  for (const char* encoding : {";encoding=text", ";encoding=compact-text", ";q=0"})
+    EXPECT_EQ(NegotiateFormat(family + encoding), kText) << encoding;
+  EXPECT_EQ(NegotiateFormat("application/vnd.google.protobuf;proto=some.Other;encoding=delimited"), kText);
+  EXPECT_EQ(NegotiateFormat(family + ";q=0.3,application/openmetrics-text;q=0.4"), kOpenMetrics);
+  EXPECT_EQ(NegotiateFormat(family + ";q=0.4,application/openmetrics-text;q=0.3"), kProtobuf);
 }
 
 TEST(NegotiateFormat, SameWeight_FirstExactWins) {
@@ -67,6 +86,8 @@ TEST(NegotiateFormat, OneMalformedOffer_OthersCount) {
 TEST(ContentType, Exact) {
   EXPECT_EQ(ContentType(kText), "text/plain; version=0.0.4; charset=utf-8");
   EXPECT_EQ(ContentType(kOpenMetrics), "application/openmetrics-text; version=1.0.0; charset=utf-8");
+  EXPECT_EQ(ContentType(kProtobuf),
+            "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited");
 }
 
 TEST(NegotiateEncoding, Gzip_OnlyWhereOffered) {
