@@ -9,6 +9,7 @@ import subprocess
 import threading
 import time
 
+import protobuf_page
 from exposition import ScrapeChecker, microjoules
 from harness import OPENMETRICS, wait_until
 from powercap import ONE_PACKAGE, PowercapTree, metered_agent
@@ -38,8 +39,35 @@ def exposition_formats(source=None):
         if lint.returncode != 0 or lint.stdout:
             problems.append(f"promtool check metrics: {lint.stdout.decode()}")
         families = strict_openmetrics(agent.text(OPENMETRICS))
+        problems += protobuf_differences(agent)
     return Outcome(f"promtool check metrics: exit {lint.returncode}; OpenMetrics parser: {len(families)} families",
                    problems)
+
+
+# Of the moment when the page is made, not of the snapshot.
+OF_THE_PAGE = ("process_", "promhttp_", "kepler_http_")
+
+
+def protobuf_differences(agent):
+    """What the protobuf page and the text page of one snapshot do not share, and wrong start times of counters."""
+    def both():
+        text, page = agent.scrape(), agent.get(headers={"Accept": protobuf_page.ACCEPT})[2]
+        decoded = protobuf_page.as_exposition(page)
+        stamp = "kepler_snapshot_timestamp_seconds"
+        return (text, page, decoded) if float(text.value(stamp)) == decoded.value(stamp) else None
+    text, page, decoded = wait_until(both, "both pages of one snapshot", 30)
+    floats = {name: {labels: float(value) for labels, value in samples.items()}
+              for name, samples in text.families.items()}
+    problems = [f"protobuf: {name} is not that of the text" for name in floats.keys() | decoded.families.keys()
+                if floats.get(name) != decoded.families.get(name) and not name.startswith(OF_THE_PAGE)]
+    problems += [] if text.types == decoded.types else ["protobuf: other types than in the text"]
+    now, before = time.time(), protobuf_page.starts(page)
+    problems += [f"protobuf: {series} starts at {start}" for series, start in before.items()
+                 if start is None or not now - 600 < start < now]
+    agent.scrape_after()
+    after = protobuf_page.starts(agent.get(headers={"Accept": protobuf_page.ACCEPT})[2])
+    return problems + [f"protobuf: the start of {series} moved" for series in before.keys() & after.keys()
+                       if before[series] != after[series]]
 
 
 def prometheus_under_churn(seconds, source=None):
