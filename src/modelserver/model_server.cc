@@ -29,6 +29,8 @@ constexpr std::string_view kFiles = "/db/";
 /// Bodies of all requests at once.
 constexpr size_t kMaxBodies = size_t{8} << 20;
 constexpr size_t kMaxUploads = 2 * kMaxUploadBytes;
+/// Of a worker, for another process that publishes the same model.
+constexpr std::chrono::milliseconds kPublishPatience{1000};
 
 Response Text(unsigned status, std::string text) {
   return {.status = status, .body = std::make_shared<const std::string>(std::move(text))};
@@ -41,6 +43,16 @@ Response Page(std::string html) {
   response.content_type = "text/html; charset=utf-8";
   response.headers = {{"Content-Security-Policy", std::string(kPagePolicy)}, {"X-Content-Type-Options", "nosniff"}};
   return response;
+}
+
+/// Of an upload.
+Response ToRefusal(const Error& error) {
+  Response refusal = ToError(error);
+  if (error.kind == ErrorKind::kUnavailable) refusal.status = 409;
+  if (error.kind != ErrorKind::kTimeout) return refusal;
+  refusal.status = 503;  // another process publishes the model, which takes milliseconds
+  refusal.headers.emplace_back("Retry-After", "1");
+  return refusal;
 }
 
 void AddFamily(std::string& page, std::string_view name, std::string_view type, std::string_view help) {
@@ -81,10 +93,6 @@ Status ModelServer::Load() {
 
 void ModelServer::Rescan(BootTime now) {
   const std::scoped_lock lock(store_mutex_);
-  RescanLocked(now);
-}
-
-void ModelServer::RescanLocked(BootTime now) {
   auto index = tree_.Scan();
   ++scans_;
   if (!index) {
@@ -214,21 +222,20 @@ Response ModelServer::OnUpload(const Request& request) {
   const auto signature = DecodeBase64(request.headers.Get("X-Model-Signature"));
   if (!signature) return Text(400, "X-Model-Signature: it is not base64\n");
   const std::string_view json = request.body == nullptr ? std::string_view() : std::string_view(*request.body);
-  const std::scoped_lock lock(store_mutex_);
   if (const StoredModel* const known = answers_.index()->FindOwn(name);
       known != nullptr && known->id != "models/" + std::string(name))
     return Text(409, "the store has a model of this name that was not uploaded\n");
-  const auto published = Publish(tree_.root(), {.name = name, .json = json, .signature = *signature});
-  if (!published) {
-    Response refusal = ToError(published.error());
-    if (published.error().kind == ErrorKind::kUnavailable) refusal.status = 409;
-    return refusal;
-  }
+  const auto published = Publish(tree_.root(), {.name = name,
+                                                .json = json,
+                                                .signature = *signature,
+                                                .publisher = "kepler-model serve",
+                                                .patience = kPublishPatience});
+  if (!published) return ToRefusal(published.error());
   log::Info("published a model", {{"name", std::string(name)},
                                   {"version", std::to_string(published->version)},
                                   {"sha256", published->sha256},
                                   {"user", request.user}});
-  RescanLocked(SystemClock().Now());
+  Rescan(SystemClock().Now());
   Response answer =
       Text(published->is_new ? 201 : 200, fmt::format("{{\"name\":{},\"version\":{},\"sha256\":\"{}\"}}\n",
                                                       json::Quote(name), published->version, published->sha256));

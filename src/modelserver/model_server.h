@@ -65,11 +65,10 @@ class ModelServer {
   [[nodiscard]] http::server::Response OnStoredFile(const http::server::Request& request);
   [[nodiscard]] http::server::Response OnHealth(const http::server::Request& request);
   [[nodiscard]] http::server::Response OnMetrics(const http::server::Request& request);
-  void RescanLocked(BootTime now);
   void Run(const std::stop_token& stop, std::chrono::milliseconds interval);
 
   const std::string version_;
-  std::mutex store_mutex_;  // of scans and uploads: a scan sees all files of an upload, or none
+  std::mutex store_mutex_;  // of scans
   ModelTree tree_;          // under store_mutex_
   ModelAnswers answers_;
   log::LogLimiter limiter_;  // under store_mutex_

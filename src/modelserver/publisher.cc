@@ -21,6 +21,7 @@
 #include "model/model_json.h"
 #include "model/sha256.h"
 #include "modelserver/model_index.h"
+#include "modelserver/store_lock.h"
 
 namespace kepler::modelserver {
 namespace {
@@ -116,6 +117,7 @@ Result<Published> Publish(const std::string& root, const Upload& upload) {
   KEPLER_TRY(const model::PowerModel model, model::ReadModelJson(upload.json));
   Published result{.version = model.version, .sha256 = model::Sha256(upload.json), .is_new = true};
   const Places places = PlacesOf(root, upload.name);
+  KEPLER_TRY(const auto lock, StoreLock::Take(root, upload.name, upload.publisher, upload.patience));
   KEPLER_TRY(const auto published, ReadPublished(places.link));
   result.is_new = !published || *published != upload.json;
   if (published && result.is_new) KEPLER_CHECK_OK(CheckVersion(*published, model.version));

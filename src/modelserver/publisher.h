@@ -1,7 +1,8 @@
 #pragma once
 // Publishes uploaded models in the store. models/NAME is a link to a directory below .versions/NAME; a publish writes a
 // new directory to the disk and then replaces the link, so that readers and a crash see the old or the new version,
-// never half of one. Blocks; one thread at a time.
+// never half of one. A lock (store_lock.h) keeps processes that publish the same model apart. Blocks; any thread.
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -20,6 +21,9 @@ struct Upload {
   std::string_view name;       // of the directory
   std::string_view json;       // model.json
   std::string_view signature;  // model.json.sig; empty: none
+  // Of the lock: who publishes, and how long to wait for another one.
+  std::string_view publisher = "kepler-model";
+  std::chrono::milliseconds patience{5000};
 };
 
 struct Published {
@@ -29,7 +33,8 @@ struct Published {
 };
 
 /// Errors: kMalformed for a text that is no model of ours, kInvalid for a name that cannot be used, kUnavailable if the
-/// version is not larger than the published one, else as FailErrno; then the published version is unchanged.
+/// version is not larger than the published one, kTimeout if another process publishes, else as FailErrno; then the
+/// published version is unchanged.
 [[nodiscard]] Result<Published> Publish(const std::string& root, const Upload& upload);
 
 }  // namespace kepler::modelserver

@@ -3,13 +3,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
 #include <iterator>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "base/small_file.h"
 #include "model/sha256.h"
 #include "modelserver/model_tree.h"
+#include "modelserver/store_lock.h"
 #include "modelserver/store_test_util.h"
 
 namespace kepler::modelserver {
@@ -89,6 +93,34 @@ TEST_F(PublisherTest, LeftoversOfACrashDoNoHarm) {
   EXPECT_EQ(Read("models/m/model.json"), Model(1));
   ASSERT_TRUE(Upload(Model(2)));
   EXPECT_EQ(Read("models/m/model.json"), Model(2));
+}
+
+TEST_F(PublisherTest, ALockedModelIsNotPublished) {
+  const auto lock = StoreLock::Take(files.root(), "m", "kepler-model retrain", std::chrono::milliseconds(0));
+  ASSERT_TRUE(lock);
+  const auto refused = Publish(files.root(), {.name = "m", .json = Model(1), .signature = {}, .patience = {}});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::kTimeout);
+  EXPECT_THAT(refused.error().message, HasSubstr("kepler-model retrain (process"));
+  EXPECT_EQ(Read("models/m/model.json"), "none");
+}
+
+TEST_F(PublisherTest, SeveralPublishersAtOnceLeaveTheNewestVersion) {
+  constexpr uint32_t kPublishers = 8;
+  constexpr uint32_t kEach = 5;
+  std::atomic<uint32_t> broken = 0;
+  {
+    std::vector<std::jthread> publishers;
+    for (uint32_t at = 0; at < kPublishers; ++at)
+      publishers.emplace_back([&, at] {
+        for (uint32_t round = 0; round < kEach; ++round) {
+          const auto published = Upload(Model(1 + at + round * kPublishers));
+          if (!published && published.error().kind != ErrorKind::kUnavailable) ++broken;
+        }
+      });
+  }
+  EXPECT_EQ(broken, 0U);
+  EXPECT_EQ(Read("models/m/model.json"), Model(kPublishers * kEach));
 }
 
 TEST_F(PublisherTest, WrongUploadsChangeNothing) {

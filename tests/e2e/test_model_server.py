@@ -2,6 +2,7 @@
 loses nothing, and the agent takes its model from it."""
 import base64
 import contextlib
+import fcntl
 import http.client
 import io
 import json
@@ -339,6 +340,20 @@ class Upload(ModelServerTest):
             self.assertEqual(self.put(server, "uploaded", text)[0], 200)
             self.assertEqual(self.put(server, "uploaded", own("uploaded", 8))[0], 409, "the same version")
             self.assertEqual(self.put(server, "uploaded", own("uploaded", 8, 2))[0], 201)
+
+    def test_another_process_publishes_the_same_model(self):
+        with self.uploads() as server:
+            self.assertEqual(self.put(server, "m", own("m", 1))[0], 201)
+            with open(self.path("store/.locks/m"), "r+", encoding="utf-8") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                lock.truncate()
+                lock.write("a person (process 1)")
+                lock.flush()
+                status, headers, reason = self.put(server, "m", own("m", 1, 2))
+                self.assertEqual((status, headers["Retry-After"]), (503, "1"))
+                self.assertIn(b"a person (process 1)", reason)
+                self.assertEqual(self.put(server, "other", own("m", 1))[0], 201)
+            self.assertEqual(self.put(server, "m", own("m", 1, 2))[0], 201)
 
     def get(self, server, path):
         login = base64.b64encode(b"alice:secret").decode()
