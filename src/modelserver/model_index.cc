@@ -42,8 +42,9 @@ bool IsModelName(std::string_view name) {
 }
 
 Result<std::string> ReadStored(const StoredFile& file) {
-  KEPLER_TRY(std::string bytes, ReadSmallFile(file.path, kMaxStoredBytes));
-  if (model::Sha256(bytes) != file.sha256)
+  auto bytes = ReadSmallFile(file.path, kMaxStoredBytes);
+  if (!bytes && bytes.error().kind != ErrorKind::kNotFound) return bytes;
+  if (!bytes || model::Sha256(*bytes) != file.sha256)
     return Fail(ErrorKind::kUnavailable, file.relative + ": the file has changed since it was indexed");
   return bytes;
 }

@@ -108,9 +108,15 @@ class Builder {
     index_.skipped.push_back({relative, EscapeControls(reason)});
   }
 
-  [[nodiscard]] Result<std::pair<StoredFile, std::string>> Load(const std::string& relative) const {
-    StoredFile file{.path = (fs::path(root_) / relative).string(), .relative = relative, .sha256 = {}, .stamp = {}};
-    file.stamp = stamps_.at(relative);
+  using Loaded = std::pair<StoredFile, std::string>;
+
+  [[nodiscard]] Result<Loaded> Load(const std::string& relative) const {
+    return Load(relative, (fs::path(root_) / relative).string());
+  }
+  [[nodiscard]] Result<Loaded> Load(const std::string& relative, const std::string& path) const {
+    StoredFile file{.path = path, .relative = relative, .sha256 = {}, .stamp = {}};
+    // Without a stamp, the file came after the list of files. The next scan reads it again.
+    if (const auto stamp = stamps_.find(relative); stamp != stamps_.end()) file.stamp = stamp->second;
     KEPLER_TRY(std::string bytes, ReadSmallFile(file.path, kMaxStoredBytes));
     file.sha256 = model::Sha256(bytes);
     return std::pair(std::move(file), std::move(bytes));
@@ -164,7 +170,11 @@ class Builder {
   }
 
   Result<StoredModel> ReadOwn(const std::string& relative) {
-    KEPLER_TRY(auto file, Load(relative));
+    // A publish replaces the link to the directory at any time. Both files must be of one version.
+    std::error_code error;
+    const fs::path directory = fs::canonical((fs::path(root_) / relative).parent_path(), error);
+    if (error) return FailErrno("find", relative, error.value());
+    KEPLER_TRY(auto file, Load(relative, (directory / kOwnFile).string()));
     const std::string name = NameOfDir(fs::path(relative).parent_path().string());
     if (!IsModelName(name)) return Fail(ErrorKind::kInvalid, "its directory cannot be the name of a model");
     if (!own_names_.insert(name).second)
@@ -186,10 +196,9 @@ class Builder {
       model.weights_name = fmt::format("{}_0", TrainerOfWeights(known->model.components.front().predictor));
     }
     if (CanBeArchive(known->model)) model.archive_name = kOwnArchiveName;
-    if (const std::string signature = relative + ".sig"; Exists(signature)) {
-      KEPLER_TRY(auto loaded, Load(signature));
-      model.signature = std::move(loaded.first);
-    }
+    auto signature = Load(relative + ".sig", (directory / kSignatureFile).string());
+    if (!signature && signature.error().kind != ErrorKind::kNotFound) return std::unexpected(signature.error());
+    if (signature) model.signature = std::move(signature->first);
     return model;
   }
 

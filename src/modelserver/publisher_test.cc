@@ -123,6 +123,39 @@ TEST_F(PublisherTest, SeveralPublishersAtOnceLeaveTheNewestVersion) {
   EXPECT_EQ(Read("models/m/model.json"), Model(kPublishers * kEach));
 }
 
+TEST_F(PublisherTest, AnIndexServesItsVersionAfterAPublish) {
+  ASSERT_TRUE(Upload(Model(1), "sig 1"));
+  const auto index = ModelTree(files.root()).Scan();
+  ASSERT_TRUE(Upload(Model(2), "sig 2"));
+  const StoredModel* const own = (*index)->FindOwn("m");
+  ASSERT_NE(own, nullptr);
+  EXPECT_EQ(ReadStored(*own->own), Model(1));
+  EXPECT_EQ(ReadStored(*own->signature), "sig 1");
+  files.Remove(".versions");
+  EXPECT_EQ(ReadStored(*own->own).error().kind, ErrorKind::kUnavailable);
+}
+
+TEST_F(PublisherTest, AScanDuringPublishesHasTheModelWithItsSignature) {
+  constexpr uint32_t kVersions = 60;
+  ASSERT_TRUE(Upload(Model(1)));
+  std::atomic<bool> is_done = false;
+  std::jthread publisher([&] {
+    for (uint32_t version = 2; version <= kVersions; ++version)
+      EXPECT_TRUE(Upload(Model(version), version % 2 == 0 ? fmt::format("sig {}", version) : ""));
+    is_done = true;
+  });
+  ModelTree tree(files.root());
+  while (!is_done) {
+    const auto index = tree.Scan();
+    ASSERT_TRUE(index);
+    const StoredModel* const own = (*index)->FindOwn("m");
+    ASSERT_NE(own, nullptr) << (*index)->skipped.front().reason;
+    const uint32_t version = own->judged_archive->model.version;
+    ASSERT_EQ(own->signature.has_value(), version % 2 == 0);
+    if (own->signature) ASSERT_EQ(own->signature->sha256, model::Sha256(fmt::format("sig {}", version)));
+  }
+}
+
 TEST_F(PublisherTest, WrongUploadsChangeNothing) {
   for (const char* name : {"", "..", "a/b", ".hidden"}) EXPECT_FALSE(Upload(Model(1), "", name)) << name;
   for (const char* text : {"", "{}", "[1]", R"({"package":{"All_Weights":{}}})"}) EXPECT_FALSE(Upload(text)) << text;
