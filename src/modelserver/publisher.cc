@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <optional>
 #include <system_error>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -127,6 +128,32 @@ Result<Published> Publish(const std::string& root, const Upload& upload) {
   KEPLER_CHECK_OK(ReplaceLink(places, directory));
   RemoveOldVersions(places.versions, directory);
   return result;
+}
+
+std::vector<KeptVersion> KeptVersions(const std::string& root, std::string_view name) {
+  std::vector<KeptVersion> kept;
+  std::error_code ignored;
+  for (fs::directory_iterator at(PlacesOf(root, name).versions, ignored); at != fs::directory_iterator();
+       at.increment(ignored)) {
+    auto json = ReadSmallFile((at->path() / kOwnFile).string(), kMaxUploadBytes);
+    const auto model = json ? model::ReadModelJson(*json) : std::unexpected(json.error());
+    if (!model || !VersionOf(at->path())) continue;
+    kept.push_back(
+        {.version = model->version,
+         .directory = at->path().string(),
+         .json = *std::move(json),
+         .signature = ReadSmallFile((at->path() / kSignatureFile).string(), kMaxSignatureBytes).value_or("")});
+  }
+  std::ranges::sort(kept, {}, [](const KeptVersion& of) { return std::tie(of.version, of.directory); });
+  return kept;
+}
+
+Status PublishAgain(const std::string& root, std::string_view name, const KeptVersion& version,
+                    std::string_view publisher) {
+  const Places places = PlacesOf(root, name);
+  KEPLER_TRY(const auto lock, StoreLock::Take(root, name, publisher, kPublishWait));
+  if (const auto published = ReadPublished(places.link); !published) return std::unexpected(published.error());
+  return ReplaceLink(places, version.directory);
 }
 
 }  // namespace kepler::modelserver

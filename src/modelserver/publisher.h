@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -16,6 +17,8 @@ inline constexpr size_t kMaxUploadBytes = size_t{16} << 20;
 inline constexpr size_t kMaxSignatureBytes = 1024;
 /// Versions of a model that stay on the disk, with the published one.
 inline constexpr size_t kKeptVersions = 8;
+/// For another process that publishes the same model, which takes milliseconds.
+inline constexpr std::chrono::milliseconds kPublishWait{5000};
 
 struct Upload {
   std::string_view name;       // of the directory
@@ -23,7 +26,7 @@ struct Upload {
   std::string_view signature;  // model.json.sig; empty: none
   // Of the lock: who publishes, and how long to wait for another one.
   std::string_view publisher = "kepler-model";
-  std::chrono::milliseconds patience{5000};
+  std::chrono::milliseconds patience = kPublishWait;
 };
 
 struct Published {
@@ -36,5 +39,19 @@ struct Published {
 /// version is not larger than the published one, kTimeout if another process publishes, else as FailErrno; then the
 /// published version is unchanged.
 [[nodiscard]] Result<Published> Publish(const std::string& root, const Upload& upload);
+
+struct KeptVersion {
+  uint32_t version = 0;
+  std::string directory;  // on the disk
+  std::string json;
+  std::string signature;  // empty: none
+};
+
+/// The versions of a model that can be read, the oldest first, with the published one if it was uploaded.
+[[nodiscard]] std::vector<KeptVersion> KeptVersions(const std::string& root, std::string_view name);
+
+/// Publishes a kept version again, byte for byte. Errors as Publish().
+[[nodiscard]] Status PublishAgain(const std::string& root, std::string_view name, const KeptVersion& version,
+                                  std::string_view publisher);
 
 }  // namespace kepler::modelserver

@@ -152,7 +152,8 @@ TEST_F(PublisherTest, AScanDuringPublishesHasTheModelWithItsSignature) {
     ASSERT_NE(own, nullptr) << (*index)->skipped.front().reason;
     const uint32_t version = own->judged_archive->model.version;
     ASSERT_EQ(own->signature.has_value(), version % 2 == 0);
-    if (own->signature) ASSERT_EQ(own->signature->sha256, model::Sha256(fmt::format("sig {}", version)));
+    ASSERT_EQ(own->signature ? own->signature->sha256 : "",
+              own->signature ? model::Sha256(fmt::format("sig {}", version)) : "");
   }
 }
 
@@ -170,6 +171,26 @@ TEST_F(PublisherTest, ADirectoryMadeByHandIsKept) {
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("not uploaded"));
   EXPECT_EQ(Read("models/m/model.json"), Model(1));
+}
+
+TEST_F(PublisherTest, AKeptVersionIsPublishedAgainWithItsSignature) {
+  EXPECT_TRUE(KeptVersions(files.root(), "m").empty());
+  ASSERT_TRUE(Upload(Model(2), "sig 2"));
+  ASSERT_TRUE(Upload(Model(10)));
+  files.Write(".versions/m/v7-abc/model.json", "half");
+  files.Write(".versions/m/decisions.jsonl", "{}");
+  const auto kept = KeptVersions(files.root(), "m");
+  ASSERT_EQ(kept.size(), 2U);
+  EXPECT_EQ(kept[0].version, 2U);
+  EXPECT_EQ(kept[0].signature, "sig 2");
+  EXPECT_EQ(kept[1].json, Model(10));
+  EXPECT_EQ(kept[1].signature, "");
+  ASSERT_TRUE(PublishAgain(files.root(), "m", kept[0], "a test"));
+  EXPECT_EQ(Read("models/m/model.json"), Model(2));
+  EXPECT_EQ(Read("models/m/model.json.sig"), "sig 2");
+  files.Remove("models/m");
+  files.Write("models/m/model.json", Model(1));
+  EXPECT_FALSE(PublishAgain(files.root(), "m", kept[0], "a test")) << "a directory made by hand";
 }
 
 TEST_F(PublisherTest, AStoreThatCannotBeWrittenIsAnError) {
