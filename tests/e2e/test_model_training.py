@@ -194,8 +194,8 @@ class Retraining(TrainingServer):
             lines.append(f"{begin + 3 * row},n1,{load:.3f},{idle + slope * load + chance.gauss(0, 0.5):.3f}")
         return self.write(f"table-{begin}.csv", ("\n".join(lines) + "\n").encode())
 
-    def retrain(self, *args):
-        done = subprocess.run([PROGRAM, "retrain", f"--store={self.path('store')}", "--name=mine", *args],
+    def retrain(self, *args, command="retrain"):
+        done = subprocess.run([PROGRAM, command, f"--store={self.path('store')}", "--name=mine", *args],
                               capture_output=True, text=True, timeout=120, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
@@ -225,7 +225,7 @@ class Retraining(TrainingServer):
         self.assertEqual((changed["published"], changed["new_version"]), (True, 2), changed)
         self.assertGreater(changed["old_mae"], 10 * changed["new_mae"])
         self.assertAlmostEqual(self.watts(500), 70, delta=1)
-        back = self.retrain("--roll-back")
+        back = self.retrain(command="rollback")
         self.assertEqual((back["published"], back["old_version"], back["new_version"]), (True, 2, 3))
         self.assertAlmostEqual(self.watts(500), 45, delta=1)
         with open(self.path("store/.versions/mine/decisions.jsonl"), encoding="utf-8") as file:
@@ -245,10 +245,11 @@ class Retraining(TrainingServer):
             self.assertEqual(done.returncode, 1, done)
             self.assertIn("wrong.csv", done.stderr)
         self.assertFalse(os.path.exists(self.path("store/models/mine")))
-        for flags in (["--name=../a"], ["--name=mine"], ["--name=mine", "--roll-back"]):
-            done = subprocess.run([PROGRAM, "retrain", f"--store={self.path('store')}", *flags], capture_output=True,
-                                  text=True, timeout=120, check=False)
-            self.assertEqual(done.returncode, 1 if "--roll-back" in flags else 2, done)
+        for command, name, code in (("retrain", "../a", 2), ("retrain", "mine", 2), ("rollback", "../a", 2),
+                                    ("rollback", "mine", 1)):
+            done = subprocess.run([PROGRAM, command, f"--store={self.path('store')}", f"--name={name}"],
+                                  capture_output=True, text=True, timeout=120, check=False)
+            self.assertEqual(done.returncode, code, done)
 
     @staticmethod
     def prometheus(path, query):

@@ -37,6 +37,7 @@ constexpr Command kCommands[] = {
     {"train", "Train a power model on a table of measurements and print its error", RunTrain},
     {"pipeline", "Train a model of every feature group of a table and write a report", RunPipeline},
     {"retrain", "Train a model of a server's store anew, and publish it if it is better", RunRetrain},
+    {"rollback", "Publish an earlier version of a model in a server's store", RunRollback},
     {"evaluate", "Compare predictions of a model with measurements", RunEvaluate},
     {"validate", "Check the error of a model on measurements against limits", RunValidate},
     {"predict", "Write the prediction of a model for each row of a table", RunPredict},

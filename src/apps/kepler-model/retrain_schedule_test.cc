@@ -1,5 +1,6 @@
 #include "apps/kepler-model/retrain_schedule.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +10,9 @@
 #include <vector>
 
 #include "apps/kepler-model/commands.h"
+#include "base/small_file.h"
+#include "model/model_json.h"
+#include "modelserver/publisher.h"
 #include "testing/fake_tree.h"
 
 namespace kepler::lab::tool {
@@ -51,9 +55,9 @@ class Retrain : public ::testing::Test {
     tree_.Write("table.csv", text);
     return "--data=" + tree_.Path("table.csv");
   }
-  /// The decision, or the exit code.
-  [[nodiscard]] std::string Run(const std::vector<std::string>& flags) {
-    std::vector<std::string> all = {"kepler-model", "retrain", "--store=" + tree_.Path("store"), "--name=mine"};
+  /// The decision, or the exit code and the errors.
+  [[nodiscard]] std::string Run(const std::vector<std::string>& flags, const std::string& command = "retrain") {
+    std::vector<std::string> all = {"kepler-model", command, "--store=" + tree_.Path("store"), "--name=mine"};
     all.insert(all.end(), flags.begin(), flags.end());
     std::vector<const char*> argv;
     for (const std::string& text : all) argv.push_back(text.c_str());
@@ -67,6 +71,10 @@ class Retrain : public ::testing::Test {
   [[nodiscard]] std::string Train(const std::string& table) {
     return Run({table, "--output=" + tree_.Path("new"), "--features=bpf_cpu_time_ms", "--trainer=linear"});
   }
+  [[nodiscard]] std::string Published(std::string_view file) const {
+    return ReadSmallFile(tree_.Path("store/models/mine/") + std::string(file)).value_or("");
+  }
+  [[nodiscard]] uint32_t Version() const { return model::ReadModelJson(Published("model.json"))->version; }
 
   kepler::testing::FakeTree tree_;
 };
@@ -76,11 +84,29 @@ TEST_F(Retrain, PublishesWhatIsBetterOnNewRows) {
   EXPECT_THAT(Train(Table(1000, 90)), HasSubstr(R"("published":true)")) << "rows after those that trained version 1";
   EXPECT_THAT(Train(Table(900, 20)), HasSubstr("only 0 rows are new to both models"));
   EXPECT_THAT(Train(Table(2000, 90)), HasSubstr(R"("published":false,"reason":"MAE)"));
-  EXPECT_THAT(Run({"--roll-back"}), HasSubstr(R"("old_version":2,"new_version":3)"));
+}
+
+TEST_F(Retrain, AnUploadIsRolledBackUnderANewNumber) {
+  for (const char* const version : {"1", "2"}) {
+    const auto text =
+        fmt::format(R"({{"kepler_model":1,"name":"m","version":{0},"output":"AbsPower","features":["bpf_cpu_time_ms"],)"
+                    R"("domain":[[0,9]],"components":[{{"component":"package","trainer":"linear","label":[0,9],)"
+                    R"("predictor":{{"formula":"linear","bias":{0},"weights":[0]}}}}]}})",
+                    version);
+    const auto published = modelserver::Publish(tree_.Path("store"), {.name = "mine", .json = text, .signature = {}});
+    ASSERT_TRUE(published) << published.error().message;
+  }
+  EXPECT_THAT(Run({"--to=7"}, "rollback"), HasSubstr("no version 7; it has versions 1, 2"));
+  EXPECT_THAT(Run({}, "rollback"), HasSubstr(R"("old_version":2,"new_version":3)"));
+  EXPECT_EQ(Version(), 3U);
+  EXPECT_THAT(Published("model.json"), HasSubstr(R"("bias":1)"));
+  tree_.Write("store/models/mine/model.json", "{");
+  EXPECT_THAT(Run({"--to=2"}, "rollback"), HasSubstr(R"("new_version":4)")) << "a broken text is replaced";
+  EXPECT_THAT(Published("model.json"), HasSubstr(R"("bias":2)"));
 }
 
 TEST_F(Retrain, RefusesWhatItCannotUse) {
-  EXPECT_THAT(Run({"--roll-back"}), HasSubstr("there is no such model"));
+  EXPECT_THAT(Run({}, "rollback"), HasSubstr("model.json: No such file"));
   EXPECT_THAT(Run({}), HasSubstr("2"));
   tree_.Write("table.csv", "timestamp,bpf_cpu_time_ms,package_power\n2,1,1\n1,1,1\n");
   EXPECT_THAT(Train("--data=" + tree_.Path("table.csv")), HasSubstr("not in the order of time"));

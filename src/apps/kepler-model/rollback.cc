@@ -1,0 +1,114 @@
+// kepler-model rollback.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apps/kepler-model/commands.h"
+#include "apps/kepler-model/decisions.h"
+#include "base/small_file.h"
+#include "lab/files/files.h"
+#include "lab/files/model_file.h"
+#include "model/model_json.h"
+#include "modelserver/model_index.h"
+#include "modelserver/publisher.h"
+
+namespace kepler::lab::tool {
+namespace {
+
+using modelserver::KeptVersion;
+using settings::kAt;
+using settings::Key;
+
+struct RollingBack {
+  std::string store;
+  std::string name;
+  int64_t to = 0;  // 0: the version before the published one
+};
+
+constexpr Key kRollbackKeys[] = {
+    Key("store", "store", "Store of kepler-model serve", kAt<&RollingBack::store>, {.is_path = true, .required = true}),
+    Key("name", "name", "Name of the model in the store", kAt<&RollingBack::name>, {.required = true}),
+    Key("to", "to", "Version to publish again; 0: the version before the published one", kAt<&RollingBack::to>,
+        {.min = 0, .max = UINT32_MAX}),
+};
+constexpr settings::TableOf<RollingBack> kRollbackTable(kRollbackKeys);
+
+constexpr std::string_view kAboutRollback =
+    R"(Publishes an earlier version of a model again, uploaded or retrained, under a new number.
+
+Agents refuse a smaller version than theirs, so the model gets a new number. A signature covers the number. A
+signed version is published as it was: running agents keep their newer version until they restart.
+
+Examples:
+  kepler-model rollback --store=/var/lib/kepler-models --name=epyc-9654
+  kepler-model rollback --store=/var/lib/kepler-models --name=epyc-9654 --to=3)";
+
+constexpr std::string_view kPublisher = "kepler-model rollback";
+
+Result<KeptVersion> Choose(const RollingBack& config, const std::vector<KeptVersion>& kept, uint32_t published) {
+  const auto is_it = [&](const KeptVersion& of) {
+    return config.to == 0 ? of.version < published : of.version == config.to;
+  };
+  const auto found = std::find_if(kept.rbegin(), kept.rend(), is_it);
+  if (found != kept.rend()) return *found;
+  std::string numbers;
+  for (const KeptVersion& of : kept) numbers += fmt::format("{}{}", numbers.empty() ? "" : ", ", of.version);
+  const std::string wanted =
+      config.to == 0 ? fmt::format("no version before {}", published) : fmt::format("no version {}", config.to);
+  return Fail(ErrorKind::kNotFound,
+              fmt::format("{}: the store has {}; it has versions {}", config.name, wanted, numbers));
+}
+
+/// Under a new number, because agents refuse a smaller version than theirs.
+Status PublishRenumbered(const RollingBack& config, const KeptVersion& of, uint32_t version) {
+  KEPLER_TRY(model::PowerModel model, model::ReadModelJson(of.json));
+  model.version = version;
+  KEPLER_TRY(const std::string text, files::ModelText(model));
+  const auto published =
+      modelserver::Publish(config.store, {.name = config.name, .json = text, .signature = {}, .publisher = kPublisher});
+  if (!published) return std::unexpected(published.error());
+  return {};
+}
+
+Status RollBack(const RollingBack& config) {
+  const ModelInStore model{.store = config.store, .name = config.name};
+  KEPLER_TRY(const std::string text, ReadSmallFile(model.Published(), modelserver::kMaxUploadBytes));
+  // A published text that somebody has broken can be replaced.
+  const auto published = model::ReadModelJson(text);
+  const auto kept = modelserver::KeptVersions(config.store, config.name);
+  Decision decision;
+  decision.old_version = published ? published->version : NextVersion(model, 0);
+  KEPLER_TRY(const KeptVersion before, Choose(config, kept, decision.old_version));
+  const bool keeps_number = !before.signature.empty();
+  decision.new_version = keeps_number ? before.version : NextVersion(model, decision.old_version);
+  decision.trained_until = TrainedUntil(model, before.version);
+  decision.reason =
+      fmt::format("rolled back to version {}{}", before.version, keeps_number ? ", with its number and signature" : "");
+  if (keeps_number) {
+    KEPLER_CHECK_OK(modelserver::PublishAgain(config.store, config.name, before, kPublisher));
+    Note(fmt::format("agents that use version {} keep it until they restart", decision.old_version));
+  } else {
+    KEPLER_CHECK_OK(PublishRenumbered(config, before, decision.new_version));
+  }
+  decision.is_published = true;
+  return Remember(model, decision);
+}
+
+void CheckRollingBack(settings::Draft& draft, const RollingBack& config) {
+  if (!config.name.empty() && !modelserver::IsModelName(config.name))
+    draft.Reject("name", "has letters, digits, '.', '_' and '-', and does not begin with '.'");
+}
+
+}  // namespace
+
+int RunRollback(std::span<const char* const> arguments) {
+  return RunCommand<RollingBack>("rollback", kAboutRollback, arguments, kRollbackTable, RollBack, CheckRollingBack);
+}
+
+}  // namespace kepler::lab::tool
