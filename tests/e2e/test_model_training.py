@@ -6,13 +6,14 @@ import json
 import math
 import os
 import random
+import shutil
 import signal
 import subprocess
 import threading
 import time
 import zipfile
 
-from harness import run_tests, wait_until
+from harness import require, run_tests, wait_until
 from test_model_data import Double
 from test_model_server import GO_BODY, PROGRAM, USERS, ModelServerTest
 
@@ -250,6 +251,22 @@ class Retraining(TrainingServer):
             done = subprocess.run([PROGRAM, command, f"--store={self.path('store')}", f"--name={name}"],
                                   capture_output=True, text=True, timeout=120, check=False)
             self.assertEqual(done.returncode, code, done)
+
+    def test_a_signed_model_stays_signed(self):
+        require(shutil.which("openssl"), "openssl makes and verifies")
+        ssl = lambda *arguments: subprocess.run(["openssl", *arguments], check=True, capture_output=True)  # noqa: E731
+        ssl("genpkey", "-algorithm", "ed25519", "-out", self.path("key"))
+        ssl("pkey", "-in", self.path("key"), "-pubout", "-out", self.path("key.pem"))
+        key, model = f"--sign-key={self.path('key')}", self.path("store/models/mine/model.json")
+        train = lambda begin, idle: self.retrain(  # noqa: E731
+            f"--data={self.table(begin, idle, 0.05)}", f"--output={self.path('new')}", "--features=bpf_cpu_time_ms",
+            "--trainer=linear", key)
+        for publish, version in ((lambda: train(1000, 20), 1), (lambda: train(2000, 60), 2),
+                                 (lambda: self.retrain(key, command="rollback"), 3),
+                                 (lambda: self.retrain("--to=2", command="rollback"), 2)):
+            self.assertEqual(publish()["new_version"], version)
+            ssl("pkeyutl", "-verify", "-rawin", "-pubin", "-inkey", self.path("key.pem"), "-in", model, "-sigfile",
+                model + ".sig")
 
     @staticmethod
     def prometheus(path, query):

@@ -12,6 +12,7 @@
 #include "apps/kepler-model/commands.h"
 #include "apps/kepler-model/decisions.h"
 #include "apps/kepler-model/evaluate.h"
+#include "apps/kepler-model/sign_key.h"
 #include "apps/kepler-model/train.h"
 #include "base/parse.h"
 #include "base/small_file.h"
@@ -33,6 +34,7 @@ struct Retraining {
   std::string store;
   double holdout = 20;  // percent
   double min_gain = 1;  // percent
+  std::string sign_key{};
 };
 
 constexpr Key kRetrainKeys[] = {
@@ -52,6 +54,8 @@ constexpr Key kRetrainKeys[] = {
         kAt<&Retraining::holdout>, {.min = 1, .max = 90}),
     Key("min-gain", "min-gain", "Minimum by which the error of the new model must be smaller, in percent",
         kAt<&Retraining::min_gain>, {.min = 0, .max = 100}),
+    Key("sign-key", "sign-key", "PEM file with an Ed25519 private key that signs the new version",
+        kAt<&Retraining::sign_key>, {.is_path = true}),
 };
 constexpr settings::TableOf<Retraining> kRetrainTable(kRetrainKeys);
 
@@ -64,7 +68,7 @@ Examples:
   kepler-model query --server=http://prometheus:9090 --last=7d --node=worker-1 --output=raw.json
   kepler-model extract --input=raw.json --output=table.csv
   kepler-model retrain --store=/var/lib/kepler-models --name=epyc-9654 --data=table.csv --machine=machine.json \
-      --features=BPFOnly --output=new)";
+      --features=BPFOnly --output=new --sign-key=key.pem)";
 
 constexpr size_t kMinTestRows = 20;
 
@@ -154,8 +158,35 @@ void Judge(const Retraining& config, const std::string& test, bool has_old, Deci
                                 decision.is_published ? "at least" : "less than", config.min_gain);
 }
 
+/// The key, or nothing. Fails before the training if agents that demand a signature could not use the new version.
+Result<std::optional<model_store::PrivateKey>> SignKeyOf(const Retraining& config) {
+  if (!config.sign_key.empty()) return ReadSignKey(config.sign_key);
+  const std::string signature = ModelOf(config).Published() + ".sig";
+  if (!std::filesystem::exists(signature)) return std::nullopt;
+  return Fail(ErrorKind::kInvalid, signature + ": the published version is signed; name the key with --sign-key");
+}
+
+/// If another process has published meanwhile, the decision states that this version is not published.
+Status PublishSigned(const Retraining& config, const std::optional<model_store::PrivateKey>& key,
+                     const std::string& text, Decision& decision) {
+  std::string signature;
+  if (key) {
+    KEPLER_TRY(signature, key->Sign(text));
+  }
+  const auto published = modelserver::Publish(
+      config.store,
+      {.name = config.of.name, .json = text, .signature = signature, .publisher = "kepler-model retrain"});
+  if (published) return {};
+  const ErrorKind kind = published.error().kind;
+  if (kind != ErrorKind::kUnavailable && kind != ErrorKind::kTimeout) return std::unexpected(published.error());
+  decision.is_published = false;
+  decision.reason = "another process published meanwhile: " + published.error().message;
+  return {};
+}
+
 Status Retrain(const Retraining& given) {
   Retraining config = given;
+  KEPLER_TRY(const auto key, SignKeyOf(config));
   KEPLER_TRY(const auto old, ReadOld(config));
   Decision decision;
   decision.old_version = old ? old->version : 0;
@@ -173,9 +204,7 @@ Status Retrain(const Retraining& given) {
   KEPLER_TRY(const auto files, ModelFiles(config.of, data, trained));
   KEPLER_CHECK_OK(files::WriteFiles(files));
   Judge(config, test, old.has_value(), decision);
-  if (decision.is_published)
-    KEPLER_CHECK_OK(
-        modelserver::Publish(config.store, {.name = config.of.name, .json = files.front().text, .signature = {}}));
+  if (decision.is_published) KEPLER_CHECK_OK(PublishSigned(config, key, files.front().text, decision));
   return Remember(ModelOf(config), decision);
 }
 

@@ -23,6 +23,7 @@ std::vector<std::vector<std::string>> RetrainSteps(const Serving& config) {
       {"retrain", "--store=" + config.store, "--name=" + config.retrain, "--data=table.csv", "--output=abs",
        fmt::format("--features={}", fmt::join(config.retrain_features, ",")), "--trainer=" + config.retrain_trainer}};
   if (!config.retrain_node.empty()) steps.front().push_back("--node=" + config.retrain_node);
+  if (!config.retrain_sign_key.empty()) steps.back().push_back("--sign-key=" + config.retrain_sign_key);
   if (!config.retrain_machine.empty()) steps.back().push_back("--machine=" + config.retrain_machine);
   return steps;
 }

@@ -12,6 +12,7 @@
 #include "apps/kepler-model/commands.h"
 #include "base/small_file.h"
 #include "model/model_json.h"
+#include "model_store/signing_test_util.h"
 #include "modelserver/publisher.h"
 #include "testing/fake_tree.h"
 
@@ -36,9 +37,10 @@ TEST(RetrainSchedule, StepsHaveTheSettings) {
                                     "--features=bpf_cpu_time_ms,cpu_cycles", "--trainer=auto"));
   config.retrain_node = "worker";
   config.retrain_machine = "/machine.json";
+  config.retrain_sign_key = "/key.pem";
   steps = RetrainSteps(config);
   EXPECT_EQ(steps[0].back(), "--node=worker");
-  EXPECT_EQ(steps[2].back(), "--machine=/machine.json");
+  EXPECT_THAT(steps[2], ::testing::IsSupersetOf({"--machine=/machine.json", "--sign-key=/key.pem"}));
 }
 
 /// kepler-model retrain over a store of one model.
@@ -68,13 +70,18 @@ class Retrain : public ::testing::Test {
     const std::string decision = ::testing::internal::GetCapturedStdout();
     return code == 0 ? decision : std::to_string(code) + errors;
   }
-  [[nodiscard]] std::string Train(const std::string& table) {
-    return Run({table, "--output=" + tree_.Path("new"), "--features=bpf_cpu_time_ms", "--trainer=linear"});
+  [[nodiscard]] std::string Train(const std::string& table, std::vector<std::string> flags = {}) {
+    flags.insert(flags.end(),
+                 {table, "--output=" + tree_.Path("new"), "--features=bpf_cpu_time_ms", "--trainer=linear"});
+    return Run(flags);
   }
   [[nodiscard]] std::string Published(std::string_view file) const {
     return ReadSmallFile(tree_.Path("store/models/mine/") + std::string(file)).value_or("");
   }
   [[nodiscard]] uint32_t Version() const { return model::ReadModelJson(Published("model.json"))->version; }
+  [[nodiscard]] bool IsSignedBy(const model_store::Signer& signer) const {
+    return signer.Key().Verify(Published("model.json"), Published("model.json.sig")).has_value();
+  }
 
   kepler::testing::FakeTree tree_;
 };
@@ -84,6 +91,25 @@ TEST_F(Retrain, PublishesWhatIsBetterOnNewRows) {
   EXPECT_THAT(Train(Table(1000, 90)), HasSubstr(R"("published":true)")) << "rows after those that trained version 1";
   EXPECT_THAT(Train(Table(900, 20)), HasSubstr("only 0 rows are new to both models"));
   EXPECT_THAT(Train(Table(2000, 90)), HasSubstr(R"("published":false,"reason":"MAE)"));
+}
+
+TEST_F(Retrain, ASignedModelStaysSigned) {
+  const model_store::Signer signer;
+  tree_.Write("key.pem", signer.PrivatePem());
+  const std::string key = "--sign-key=" + tree_.Path("key.pem");
+  EXPECT_THAT(Train(Table(1000, 20), {key}), HasSubstr(R"("new_version":1)"));
+  EXPECT_TRUE(IsSignedBy(signer));
+  EXPECT_THAT(Train(Table(2000, 90)), HasSubstr("name the key with --sign-key"));
+  EXPECT_THAT(Train(Table(2000, 90), {"--sign-key=" + tree_.Path("table.csv")}), HasSubstr("not a private key"));
+  EXPECT_EQ(Version(), 1U);
+  EXPECT_THAT(Train(Table(2000, 90), {key}), HasSubstr(R"("old_version":1,"new_version":2)"));
+  EXPECT_TRUE(IsSignedBy(signer));
+  EXPECT_THAT(Run({key}, "rollback"), HasSubstr(R"("old_version":2,"new_version":3)"));
+  EXPECT_TRUE(IsSignedBy(signer));
+  EXPECT_THAT(Run({"--to=2"}, "rollback"), HasSubstr("with its number and signature"));
+  EXPECT_EQ(Version(), 2U);
+  EXPECT_TRUE(IsSignedBy(signer));
+  EXPECT_THAT(Train(Table(3000, 20), {key}), HasSubstr(R"("old_version":2,"new_version":4)"));
 }
 
 TEST_F(Retrain, AnUploadIsRolledBackUnderANewNumber) {

@@ -11,6 +11,7 @@
 
 #include "apps/kepler-model/commands.h"
 #include "apps/kepler-model/decisions.h"
+#include "apps/kepler-model/sign_key.h"
 #include "base/small_file.h"
 #include "lab/files/files.h"
 #include "lab/files/model_file.h"
@@ -29,6 +30,7 @@ struct RollingBack {
   std::string store;
   std::string name;
   int64_t to = 0;  // 0: the version before the published one
+  std::string sign_key{};
 };
 
 constexpr Key kRollbackKeys[] = {
@@ -36,18 +38,22 @@ constexpr Key kRollbackKeys[] = {
     Key("name", "name", "Name of the model in the store", kAt<&RollingBack::name>, {.required = true}),
     Key("to", "to", "Version to publish again; 0: the version before the published one", kAt<&RollingBack::to>,
         {.min = 0, .max = UINT32_MAX}),
+    Key("sign-key", "sign-key",
+        "PEM file with an Ed25519 private key that signs the model under its new number; without it, a signed version "
+        "keeps its number and its signature",
+        kAt<&RollingBack::sign_key>, {.is_path = true}),
 };
 constexpr settings::TableOf<RollingBack> kRollbackTable(kRollbackKeys);
 
 constexpr std::string_view kAboutRollback =
     R"(Publishes an earlier version of a model again, uploaded or retrained, under a new number.
 
-Agents refuse a smaller version than theirs, so the model gets a new number. A signature covers the number. A
-signed version is published as it was: running agents keep their newer version until they restart.
+Agents refuse a smaller version than theirs, so the model gets a new number. A signature covers the number. Without
+--sign-key, a signed version is published as it was: running agents keep their newer version until they restart.
 
 Examples:
   kepler-model rollback --store=/var/lib/kepler-models --name=epyc-9654
-  kepler-model rollback --store=/var/lib/kepler-models --name=epyc-9654 --to=3)";
+  kepler-model rollback --store=/var/lib/kepler-models --name=epyc-9654 --to=3 --sign-key=key.pem)";
 
 constexpr std::string_view kPublisher = "kepler-model rollback";
 
@@ -70,8 +76,13 @@ Status PublishRenumbered(const RollingBack& config, const KeptVersion& of, uint3
   KEPLER_TRY(model::PowerModel model, model::ReadModelJson(of.json));
   model.version = version;
   KEPLER_TRY(const std::string text, files::ModelText(model));
-  const auto published =
-      modelserver::Publish(config.store, {.name = config.name, .json = text, .signature = {}, .publisher = kPublisher});
+  std::string signature;
+  if (!config.sign_key.empty()) {
+    KEPLER_TRY(const auto key, ReadSignKey(config.sign_key));
+    KEPLER_TRY(signature, key.Sign(text));
+  }
+  const auto published = modelserver::Publish(
+      config.store, {.name = config.name, .json = text, .signature = signature, .publisher = kPublisher});
   if (!published) return std::unexpected(published.error());
   return {};
 }
@@ -85,14 +96,15 @@ Status RollBack(const RollingBack& config) {
   Decision decision;
   decision.old_version = published ? published->version : NextVersion(model, 0);
   KEPLER_TRY(const KeptVersion before, Choose(config, kept, decision.old_version));
-  const bool keeps_number = !before.signature.empty();
+  const bool keeps_number = config.sign_key.empty() && !before.signature.empty();
   decision.new_version = keeps_number ? before.version : NextVersion(model, decision.old_version);
   decision.trained_until = TrainedUntil(model, before.version);
   decision.reason =
       fmt::format("rolled back to version {}{}", before.version, keeps_number ? ", with its number and signature" : "");
   if (keeps_number) {
     KEPLER_CHECK_OK(modelserver::PublishAgain(config.store, config.name, before, kPublisher));
-    Note(fmt::format("agents that use version {} keep it until they restart", decision.old_version));
+    Note(fmt::format("agents that use version {} keep it until they restart; to replace it, sign with --sign-key",
+                     decision.old_version));
   } else {
     KEPLER_CHECK_OK(PublishRenumbered(config, before, decision.new_version));
   }

@@ -105,7 +105,8 @@ void CheckRetrain(settings::Draft& draft, const Serving& config) {
   if (const std::string why = WhyNoTrainer(config.retrain_trainer); !why.empty()) draft.Reject("retrain-trainer", why);
   if (config.retrain_features.empty()) draft.Reject("retrain-features", "is missing");
   for (const auto& [key, path] :
-       {std::pair("store", &config.store), std::pair("retrain-machine", &config.retrain_machine)})
+       {std::pair("store", &config.store), std::pair("retrain-machine", &config.retrain_machine),
+        std::pair("retrain-sign-key", &config.retrain_sign_key)})
     if (!path->empty() && !path->starts_with('/'))
       draft.Reject(key, "must be an absolute path with --retrain, whose jobs work in other directories");
 }

@@ -59,6 +59,8 @@ constexpr Key kServeKeys[] = {
     Key("retrain-node", "retrain-node", "Node whose measurements train; empty: all", kAt<&Serving::retrain_node>),
     Key("retrain-machine", "retrain-machine", "Measured machine: JSON file written by kepler-model machine",
         kAt<&Serving::retrain_machine>, {.is_path = true}),
+    Key("retrain-sign-key", "retrain-sign-key", "PEM file with an Ed25519 private key that signs each new version",
+        kAt<&Serving::retrain_sign_key>, {.is_path = true}),
     Key("retrain-features", "retrain-features", "Features of the model, or a feature group",
         kAt<&Serving::retrain_features>),
     Key("retrain-trainer", "retrain-trainer", "Trainer; train --help lists them", kAt<&Serving::retrain_trainer>),

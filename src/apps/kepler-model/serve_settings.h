@@ -29,6 +29,7 @@ struct Serving {
   std::string retrain_server{};
   std::string retrain_node{};
   std::string retrain_machine{};
+  std::string retrain_sign_key{};
   std::vector<std::string> retrain_features{};
   std::string retrain_trainer = "auto";
   Duration retrain_last = std::chrono::hours(7 * 24);
