@@ -23,7 +23,8 @@ size_t MemoryOf(const PodContainer& container) {
 
 size_t MemoryOf(const KnownPod& pod) {
   size_t bytes = sizeof pod + kPodEntries + MemoryOf(pod.static_uid);
-  for (const std::string* text : {&pod.identity.id, &pod.identity.name, &pod.identity.name_space})
+  for (const std::string* text :
+       {&pod.identity.id, &pod.identity.name, &pod.identity.name_space, &pod.owner.kind, &pod.owner.name})
     bytes += MemoryOf(*text);
   for (const PodContainer& container : pod.containers) bytes += MemoryOf(container);
   if (!pod.identity.labels) return bytes;
@@ -36,11 +37,11 @@ PodMap::PodMap(std::vector<KnownPodPtr> there, std::vector<KnownPodPtr> gone)
     : there_(std::move(there)), gone_(std::move(gone)) {
   pods_.reserve(there_.size() + gone_.size());
   for (const KnownPodPtr& pod : there_) {
-    pods_.try_emplace(pod->identity.id, &pod->identity);
+    pods_.try_emplace(pod->identity.id, pod.get());
     AddContainers(*pod, true);
   }
   for (const KnownPodPtr& pod : gone_) {
-    pods_.try_emplace(pod->identity.id, &pod->identity);
+    pods_.try_emplace(pod->identity.id, pod.get());
     AddContainers(*pod, false);
   }
   AddHashes();
@@ -56,19 +57,19 @@ void PodMap::AddContainers(const KnownPod& pod, bool is_there) {
 }
 
 void PodMap::AddHashes() {
-  boost::unordered_flat_map<std::string_view, const snapshot::PodIdentity*> claims;  // null if two pods claim the hash
+  boost::unordered_flat_map<std::string_view, const KnownPod*> claims;  // null if two pods claim the hash
   for (const KnownPodPtr& pod : there_) {
     if (pod->static_uid.empty() || pod->static_uid == pod->identity.id) continue;
-    const auto [claim, fresh] = claims.try_emplace(pod->static_uid, &pod->identity);
+    const auto [claim, fresh] = claims.try_emplace(pod->static_uid, pod.get());
     if (!fresh) claim->second = nullptr;
   }
   for (const KnownPodPtr& pod : gone_)
-    if (!pod->static_uid.empty()) claims.try_emplace(pod->static_uid, &pod->identity);
+    if (!pod->static_uid.empty()) claims.try_emplace(pod->static_uid, pod.get());
   for (const auto& [hash, pod] : claims)
     if (pod != nullptr) pods_.try_emplace(hash, pod);
 }
 
-const snapshot::PodIdentity* PodMap::FindPod(std::string_view uid) const {
+const KnownPod* PodMap::Find(std::string_view uid) const {
   const auto found = pods_.find(uid);
   return found == pods_.end() ? nullptr : found->second;
 }

@@ -29,12 +29,20 @@ struct PodContainer {
   bool operator==(const PodContainer&) const = default;
 };
 
+/// Controller that a pod belongs to, such as a Deployment. Both texts are empty if the pod has no controller.
+struct PodOwner {
+  std::string kind{};
+  std::string name{};
+  bool operator==(const PodOwner&) const = default;
+};
+
 /// A pod. Texts are label texts (LabelText, LabelLists).
 struct KnownPod {
   snapshot::PodIdentity identity;
   // UID in the pod's cgroup path if it differs: the hash of a static pod's manifest; "" if it does not differ
   std::string static_uid{};
   std::vector<PodContainer> containers{};
+  PodOwner owner{};
   bool operator==(const KnownPod&) const = default;
 };
 using KnownPodPtr = std::shared_ptr<const KnownPod>;
@@ -58,7 +66,11 @@ class PodMap {
   explicit PodMap(std::vector<KnownPodPtr> there, std::vector<KnownPodPtr> gone = {});
 
   /// Returns null if the pod is unknown. `uid`: the UID in the pod's cgroup path.
-  [[nodiscard]] const snapshot::PodIdentity* FindPod(std::string_view uid) const;
+  [[nodiscard]] const KnownPod* Find(std::string_view uid) const;
+  [[nodiscard]] const snapshot::PodIdentity* FindPod(std::string_view uid) const {
+    const KnownPod* const pod = Find(uid);
+    return pod == nullptr ? nullptr : &pod->identity;
+  }
   /// Returns null if the container is unknown. `id`: the id from the container runtime.
   [[nodiscard]] const Container* FindContainer(std::string_view id) const;
   [[nodiscard]] size_t pods() const { return pods_.size(); }  // number of UIDs and hashes that map to a pod
@@ -69,7 +81,7 @@ class PodMap {
   void AddHashes();
 
   std::vector<KnownPodPtr> there_, gone_;  // hold the texts of the keys below
-  boost::unordered_flat_map<std::string_view, const snapshot::PodIdentity*> pods_;
+  boost::unordered_flat_map<std::string_view, const KnownPod*> pods_;
   boost::unordered_flat_map<std::string_view, Container> containers_;
 };
 

@@ -10,7 +10,8 @@ namespace kepler::workload::kubernetes {
 KnownPodPtr PodCache::KnowledgeOf(const Pod& pod) {
   auto known = std::make_shared<KnownPod>(KnownPod{
       .identity = {.id = LabelText(pod.uid), .name = LabelText(pod.name), .name_space = LabelText(pod.name_space)},
-      .static_uid = LabelText(pod.static_uid)});
+      .static_uid = LabelText(pod.static_uid),
+      .owner = {LabelText(pod.owner.kind), LabelText(pod.owner.name)}});
   known->containers.reserve(pod.containers.size());
   for (const PodContainer& container : pod.containers)
     known->containers.push_back({LabelText(container.id), LabelText(container.name), container.requests});

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "json/stream.h"
 #include "workload/kubernetes/pod_json.h"
+#include "workload/kubernetes/pod_owner.h"
 #include "workload/kubernetes/quantity.h"
 
 namespace kepler::workload::kubernetes::internal {
@@ -66,6 +67,7 @@ class DocumentVisitor final : public json::Visitor {
     if (path_ == layout_.pod) ClosePod();
     if (IsContainerStatus()) CloseContainer();
     if (IsContainerSpec()) CloseSpec();
+    if (const auto in_pod = Below(path_, layout_.pod)) owner_.EndObject(*in_pod);
     return {};
   }
   Status BeginList() override {
@@ -91,7 +93,10 @@ class DocumentVisitor final : public json::Visitor {
     if (Below(path_, layout_.head) == ".code") document.code = ParseNumber<int64_t>(text).value_or(0);
     return {};
   }
-  Status Literal(std::optional<bool> /*value*/) override { return {}; }
+  Status Literal(std::optional<bool> value) override {
+    if (const auto in_pod = Below(path_, layout_.pod)) owner_.Literal(*in_pod, value.value_or(false));
+    return {};
+  }
 
   Document document;
 
@@ -126,6 +131,7 @@ class DocumentVisitor final : public json::Visitor {
     if (at == ".metadata.name") pod_.name = text;
     if (at == ".metadata.namespace") pod_.name_space = text;
     if (at == kConfigHash) pod_.static_uid = text;
+    owner_.Text(at, text);
     if (const auto name = Below(at, kLabels)) KeepIfAsked(*name, text, asked_.labels, pod_.labels);
     if (const auto name = Below(at, kAnnotations)) KeepIfAsked(*name, text, asked_.annotations, pod_.annotations);
     if (at.starts_with(".status.")) KeepOfContainer(at, text);
@@ -192,6 +198,7 @@ class DocumentVisitor final : public json::Visitor {
   void OpenPod() {
     pod_ = {};
     pod_bytes_ = 0;
+    owner_ = {};
   }
 
   void ClosePod() {
@@ -201,6 +208,7 @@ class DocumentVisitor final : public json::Visitor {
     }
     requests_.clear();
     if (pod_.uid.empty() || pod_.name.empty()) return;
+    pod_.owner = owner_.Take();
     const size_t texts = MemoryOfTexts(pod_);
     // Its name comes before those of its containers.
     while (document.bytes + texts + pod_bytes_ > max_bytes_ && !pod_.containers.empty()) DropContainer();
@@ -217,7 +225,7 @@ class DocumentVisitor final : public json::Visitor {
   /// Of all but its containers.
   [[nodiscard]] static size_t MemoryOfTexts(const Pod& pod) {
     size_t bytes = MemoryOf(KnownPod{}) + MemoryOf(pod.uid) + MemoryOf(pod.static_uid) + MemoryOf(pod.name) +
-                   MemoryOf(pod.name_space);
+                   MemoryOf(pod.name_space) + MemoryOf(pod.owner.kind) + MemoryOf(pod.owner.name);
     for (const Pod::Texts* texts : {&pod.labels, &pod.annotations})
       for (const auto& [name, value] : *texts) bytes += 2 * sizeof(std::string) + MemoryOf(name) + MemoryOf(value);
     return bytes;
@@ -230,6 +238,7 @@ class DocumentVisitor final : public json::Visitor {
   std::vector<size_t> open_;  // for each object and array around: how long the path was where it began
   Pod pod_;
   size_t pod_bytes_ = 0;  // of its containers
+  OwnerReader owner_;     // of the pod at hand
   PodContainer container_;
   PodContainer spec_;                                            // as in the pod spec: name and requests
   std::unordered_map<std::string, ContainerRequests> requests_;  // of the pod at hand, by container name

@@ -33,6 +33,7 @@ struct Pod {
   using Texts = std::vector<std::pair<std::string, std::string>>;
   Texts labels{};       // name and value, of those that are asked for; the value as labels show it (LabelText)
   Texts annotations{};  // likewise: one may have 256 KiB
+  PodOwner owner{};     // pod_owner.h
   bool operator==(const Pod&) const = default;
 };
 
