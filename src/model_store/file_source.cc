@@ -102,7 +102,8 @@ Result<bool> FileSource::Take(const std::string& path, const FileStamp& stamp, F
                                  .chosen = !is_directory_,
                                  .output = place_.output,
                                  .output_otherwise = OutputOf(path),
-                                 .is_signed = keys_ != nullptr});
+                                 .is_signed = keys_ != nullptr,
+                                 .read_archive = archives_});
   file.read = stamp;
   if (!taken) return with_path(taken.error());
   return taken;

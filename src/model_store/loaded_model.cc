@@ -18,6 +18,22 @@ Status CheckVersion(const model::PowerModel& offered, const model::PowerModel& l
                           offered.version, offered.name, loaded.version));
 }
 
+Result<model::PowerModel> Read(const LoadedModel::Offer& offer) {
+  if (!offer.text.starts_with("PK"))
+    return model::ReadAnyModelJson(offer.text, {.name = offer.name,
+                                                .features = {},
+                                                .component = {},
+                                                .output = offer.output,
+                                                .output_otherwise = offer.output_otherwise,
+                                                .is_signed = offer.is_signed});
+  if (offer.read_archive == nullptr)
+    return Fail(ErrorKind::kMalformed, "it is an archive; unpack it with kepler-model import and use the result");
+  KEPLER_TRY(model::PowerModel read, (*offer.read_archive)(offer.text));
+  if (offer.output && read.output != *offer.output)
+    return Fail(ErrorKind::kInvalid, fmt::format("the archive states that its watts are {}", Name(read.output)));
+  return read;
+}
+
 }  // namespace
 
 Result<bool> LoadedModel::Take(const Offer& offer) {
@@ -27,14 +43,7 @@ Result<bool> LoadedModel::Take(const Offer& offer) {
   if (known_ && sha256 == sha256_) return false;
   const auto turn = budget_.Turn();
   KEPLER_CHECK_OK(Check(offer.text.size()));
-  if (offer.text.starts_with("PK"))
-    return Fail(ErrorKind::kMalformed, "it is an archive; unpack it with kepler-model import and use the result");
-  KEPLER_TRY(model::PowerModel read, model::ReadAnyModelJson(offer.text, {.name = offer.name,
-                                                                          .features = {},
-                                                                          .component = {},
-                                                                          .output = offer.output,
-                                                                          .output_otherwise = offer.output_otherwise,
-                                                                          .is_signed = offer.is_signed}));
+  KEPLER_TRY(model::PowerModel read, Read(offer));
   if (known_) KEPLER_CHECK_OK(CheckVersion(read, known_->model));
   auto known = std::make_shared<const model::KnownModel>(
       model::KnownModel{.model = std::move(read), .source = std::string(offer.source), .chosen = offer.chosen});

@@ -1,5 +1,6 @@
 #pragma once
 // The latest valid model of a place. It stays in use until a newer one is valid.
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +12,9 @@
 #include "model_store/text_budget.h"
 
 namespace kepler::model_store {
+
+/// Reads an archive (zip) of a model; the model has passed Check(). Any thread.
+using ReadArchive = std::function<Result<model::PowerModel>(std::string_view bytes)>;
 
 class LoadedModel {
  public:
@@ -29,6 +33,7 @@ class LoadedModel {
     std::optional<model::OutputType> output{};  // that the model must have, or has where the text does not say it
     model::OutputType output_otherwise = model::OutputType::kAbsPower;  // where nobody says it
     bool is_signed = false;                                             // and so must say its name and output itself
+    const ReadArchive* read_archive = nullptr;                          // null: archives are refused
     const ModelQuery* query = nullptr;                                  // that the model must be usable for; null: none
   };
   /// Whether it is another model now. On an error it is unchanged: kInvalid where the checksum is another, or

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "model/any_json.h"
 #include "model/sha256.h"
 #include "model_store/model_text_test_util.h"
 
@@ -40,6 +41,21 @@ TEST(LoadedModel, WhatIsNoModel_ChangesNothing) {
   EXPECT_THAT(loaded.Take({.text = "PK\x03\x04..."}).error().message, HasSubstr("kepler-model import"));
   EXPECT_EQ(loaded.known()->model.name, "a");
   EXPECT_EQ(loaded.sha256(), sha256);
+}
+
+TEST(LoadedModel, ArchivesAreRead_IfThereIsAReader) {
+  TextBudget budget;
+  LoadedModel loaded(budget);
+  const ReadArchive reader = [](std::string_view bytes) -> Result<model::PowerModel> {
+    if (bytes != "PK good") return Fail(ErrorKind::kMalformed, "member 'x': bad");
+    return model::ReadAnyModelJson(ModelText("packed"), {});
+  };
+  EXPECT_THAT(loaded.Take({.text = "PK", .read_archive = &reader}).error().message, HasSubstr("member 'x': bad"));
+  const auto other = loaded.Take({.text = "PK good", .output = model::OutputType::kDynPower, .read_archive = &reader});
+  EXPECT_THAT(other.error().message, HasSubstr("the archive states that its watts are AbsPower"));
+  EXPECT_FALSE(loaded.known());
+  EXPECT_EQ(loaded.Take({.text = "PK good", .read_archive = &reader}), true);
+  EXPECT_EQ(loaded.known()->model.name, "packed");
 }
 
 TEST(LoadedModel, Checksum) {

@@ -37,18 +37,20 @@ ModelPlaces::ModelPlaces(PlacesOptions options, std::shared_ptr<const Clock> clo
       board_(std::move(board)),
       cache_(std::move(options.cache_directory), options.limits.model + PublicKeys::kSignatureBytes),
       budget_(options.limits),
-      keys_(options.keys) {
+      keys_(options.keys),
+      read_archive_(std::move(options.read_archive)) {
   const PublicKeys* const keys = keys_ ? &*keys_ : nullptr;
+  const ReadArchive* const archives = read_archive_ ? &read_archive_ : nullptr;
   for (Place& place : options.places) {
     std::string shown = place.shown;
     if (place.url) {
       urls_.push_back(place.CacheKey(keys != nullptr));
       Add(std::move(shown),
-          std::make_unique<UrlSource>(std::move(place), options.times, cache_, budget_, *clock_, keys));
+          std::make_unique<UrlSource>(std::move(place), options.times, cache_, budget_, *clock_, keys, archives));
       watched_.back().is_url = true;
       status_.last_fetch = WallTime();
     } else {
-      Add(std::move(shown), std::make_unique<FileSource>(std::move(place), budget_, *clock_, keys));
+      Add(std::move(shown), std::make_unique<FileSource>(std::move(place), budget_, *clock_, keys, archives));
     }
   }
 }

@@ -30,6 +30,7 @@ struct PlacesOptions {
   std::string cache_directory{};  // for what URLs gave; "": none
   TextLimits limits{};
   std::optional<PublicKeys> keys{};  // by which every model must be signed
+  ReadArchive read_archive{};        // empty: archives are refused
 };
 
 class ModelPlaces {
@@ -84,6 +85,7 @@ class ModelPlaces {
   const ModelCache cache_;
   TextBudget budget_;
   const std::optional<PublicKeys> keys_;
+  const ReadArchive read_archive_;
   std::vector<std::string> urls_;  // their keys in the cache
   std::vector<Watched> watched_;
 

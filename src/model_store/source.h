@@ -51,10 +51,11 @@ class FileSource final : public Source {
   static constexpr std::chrono::seconds kPeriod{60};
   static constexpr size_t kMaxFiles = 256;  // of a directory
 
-  /// `budget`, `clock` and `keys` must outlive it. `keys`: who must have signed each model, in FILE.sig;
-  /// null: nobody.
-  FileSource(Place place, TextBudget& budget, const Clock& clock, const PublicKeys* keys = nullptr)
-      : place_(std::move(place)), budget_(budget), clock_(clock), keys_(keys) {}
+  /// All but `place` must outlive it. `keys`: who must have signed each model, in FILE.sig; null: nobody. `archives`:
+  /// null: archives are refused.
+  FileSource(Place place, TextBudget& budget, const Clock& clock, const PublicKeys* keys = nullptr,
+             const ReadArchive* archives = nullptr)
+      : place_(std::move(place)), budget_(budget), clock_(clock), keys_(keys), archives_(archives) {}
 
   void LoadLocal(Look& look) override { Refresh(look, {}); }
   void Refresh(Look& look, const std::stop_token& stop) override;
@@ -76,6 +77,7 @@ class FileSource final : public Source {
   TextBudget& budget_;
   const Clock& clock_;
   const PublicKeys* const keys_;
+  const ReadArchive* const archives_;
   std::map<std::string, File> files_;
   bool is_directory_ = false;
   BootTime next_{};
@@ -102,14 +104,16 @@ class UrlSource final : public Source {
   static constexpr std::chrono::seconds kFirstDelay{10};
 
   /// All must outlive it. `keys`: who must have signed the model, in the URL with ".sig" behind its path; null: nobody.
+  /// `archives`: null: archives are refused.
   UrlSource(Place place, const UrlTimes& times, const ModelCache& cache, TextBudget& budget, const Clock& clock,
-            const PublicKeys* keys = nullptr)
+            const PublicKeys* keys = nullptr, const ReadArchive* archives = nullptr)
       : place_(std::move(place)),
         times_(times),
         cache_(cache),
         budget_(budget),
         clock_(clock),
         keys_(keys),
+        archives_(archives),
         loaded_(budget) {}
 
   void LoadLocal(Look& look) override;
@@ -153,6 +157,7 @@ class UrlSource final : public Source {
   TextBudget& budget_;
   const Clock& clock_;
   const PublicKeys* const keys_;
+  const ReadArchive* const archives_;
   LoadedModel loaded_;
   std::optional<std::string> kept_;  // the signature of what the cache has; nothing where it has not what is held
   unsigned failures_ = 0;            // in a row

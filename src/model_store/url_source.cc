@@ -62,6 +62,7 @@ Result<bool> UrlSource::Take(const Answer& answer) {
                        .output = place_.output,
                        .output_otherwise = OutputOf(place_.shown),
                        .is_signed = keys_ != nullptr,
+                       .read_archive = archives_,
                        .query = place_.query ? &*place_.query : nullptr});
 }
 
