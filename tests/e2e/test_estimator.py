@@ -9,9 +9,12 @@ import socket
 import stat
 import subprocess
 import unittest
+import zipfile
 
 from harness import end, run_tests, scratch_directory, wait_until
+from test_agent_models import Server
 from test_model_server import ModelServer, own
+from test_model_server import weights as weights_of_old_server
 
 PROGRAM = os.path.abspath(os.environ["KEPLER_MODEL_BIN"])
 ONE_READ = 4096  # of an agent of Kepler 0.7
@@ -29,9 +32,9 @@ def model(name, machine=None):
 
 
 class Estimator(contextlib.AbstractContextManager):
-    def __init__(self, directory, *args, environment=None):
+    def __init__(self, directory, *args, environment=None, config_dir="/nowhere"):
         self.path, self.log_path = os.path.join(directory, "estimator.sock"), os.path.join(directory, "estimator.log")
-        self.args = [PROGRAM, "estimator", f"--socket={self.path}", "--config-dir=/nowhere", *args]
+        self.args = [PROGRAM, "estimator", f"--socket={self.path}", f"--config-dir={config_dir}", *args]
         self.environment = environment or {}
 
     def __enter__(self):
@@ -169,6 +172,46 @@ class EstimatorTest(unittest.TestCase):
                 log = estimator.log()
         self.assertRegex(log, "level=INFO .*is used.* name=MODEL_SERVER_URL")
         self.assertRegex(log, "level=WARN .*is ignored.* name=MODEL_PATH reason=")
+
+    def test_initial_archives_by_url(self):
+        """As the Python estimator: NODE_COMPONENTS_INIT_URL and NODE_TOTAL_INIT_URL, from the environment or from files."""
+        os.mkdir(self.path("db"))
+        self.write("packed/model.json", model("packed"))
+        self.write("packed/card.md", "# packed\n")
+        subprocess.run([PROGRAM, "export", f"--model={self.path('packed')}", f"--output={self.path('db/packed.zip')}"], check=True,
+                       capture_output=True)
+        self.write("config/NODE_TOTAL_INIT_URL", f"file://{self.write_old_archive('db/SGDRegressorTrainer_0.zip')}\n")
+        self.write("config/CONTAINER_TOTAL_INIT_URL", "https://models.example/a.zip")
+        with Server(self.path("db")) as server:
+            names = {"NODE_COMPONENTS_INIT_URL": server.url + "packed.zip", "NODE_TOTAL_INIT_URL": "https://models.example/b.zip"}
+            with Estimator(self.directory, config_dir=self.path("config"), environment=names) as estimator:
+                wait_until(lambda: estimator.ask(GO_BODY % "[[1,0]]")["powers"] == {"package": [12]}, "the archive of the URL")
+                platform = (GO_BODY % "[[4,0]]").replace("intel_rapl", "acpi")
+                self.assertEqual(estimator.ask(platform)["powers"], {"platform": [106]}, "the archive of the file")
+                log = estimator.log()
+        for name in ("NODE_COMPONENTS_INIT_URL", "NODE_TOTAL_INIT_URL"):
+            self.assertRegex(log, f"level=INFO .*is used.* name={name}")
+        self.assertRegex(log, "level=WARN .*is ignored.* name=CONTAINER_TOTAL_INIT_URL reason=")
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def write_old_archive(self, name):
+        """As upstream packs a linear model, with weight.json: 100 W, and 3 W for 2 ms of CPU time."""
+        features = ["bpf_cpu_time_ms", "bpf_page_cache_hit"]
+        weights = json.loads(weights_of_old_server(100).replace('"package"', '"platform"'))
+        members = {"metadata.json": {"model_name": "SGDRegressorTrainer_0", "model_class": "scikit", "features": features,
+                                     "fe_files": [], "model_file": "SGDRegressorTrainer_0.json", "output_type": "AbsPower",
+                                     "mae": 1, "mape": 1},
+                   "SGDRegressorTrainer_0.json": {"platform": {"model_file": "platform.pkl", "features": features,
+                                                               "fe_files": ["scaler.pkl"]}},
+                   "weight.json": weights}
+        with zipfile.ZipFile(self.path(name), "w") as archive:
+            for member, content in members.items():
+                archive.writestr(member, json.dumps(content))
+            for member in ("platform.pkl", "scaler.pkl"):
+                archive.writestr(member, b"no pickle")
+        return self.path(name)
 
     def test_wrong_flags(self):
         for flag, reason in (("--models=relative", "models"), ("--socket-mode=9", "socket-mode"), ("--server=x", "server")):

@@ -18,6 +18,8 @@
 #include "base/log.h"
 #include "base/parse.h"
 #include "daemon/run.h"
+#include "lab/files/archive.h"
+#include "lab/files/model_archive.h"
 #include "lab/files/model_file.h"
 #include "model_store/model_places.h"
 #include "model_store/model_store.h"
@@ -45,10 +47,22 @@ constexpr std::string_view kOldFeatures[] = {"bpf_block_irq"sv,  "bpf_cpu_time_m
 /// Of the time between two fetches, as in the agent.
 constexpr double kFetchJitter = 0.1;
 
+/// An archive of export, or of Kepler's model server.
+Result<model::PowerModel> ReadPacked(std::string_view bytes) {
+  KEPLER_TRY(const auto members, files::ReadArchive(bytes));
+  if (files::IsPackedModel(members)) {
+    KEPLER_TRY(auto shared, files::UnpackModel(members));
+    return std::move(shared.model);
+  }
+  KEPLER_TRY(auto server, files::ReadServerArchive(members));
+  return std::move(server.model);
+}
+
 Result<model_store::PlacesOptions> PlacesOf(const Estimating& config, const model::MachineSpec& machine) {
   model_store::PlacesOptions options{.places = {}, .times = {}, .cache_directory = config.cache_dir};
   options.times.refresh = config.refresh;
   options.times.jitter = kFetchJitter;
+  options.read_archive = ReadPacked;
   for (const std::string& text : config.models) {
     KEPLER_TRY(auto place, model_store::ParsePlace(text));
     options.places.push_back(std::move(place));

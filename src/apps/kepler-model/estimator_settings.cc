@@ -1,7 +1,12 @@
 #include "apps/kepler-model/estimator_settings.h"
 
+#include <algorithm>
+#include <iterator>
+#include <map>
 #include <utility>
 
+#include "base/parse.h"
+#include "base/text.h"
 #include "model_store/place.h"
 #include "model_store/server_environment.h"
 #include "settings/addresses.h"
@@ -26,8 +31,9 @@ constexpr Key kEstimatorKeys[] = {
         kAt<&Estimating::mode>),
     Key("socket-group", "socket-group", "Group of the socket; default: that of the process", kAt<&Estimating::group>),
     Key("models", "models",
-        "Models: files, directories, and http or https URLs, as model.sources of the agent. A named file is used for "
-        "any machine",
+        "Models: files, directories, and http or https URLs, as model.sources of the agent, and archives of Kepler "
+        "0.7. "
+        "A named file is used for any machine. Default: NODE_TOTAL_INIT_URL and NODE_COMPONENTS_INIT_URL",
         kAt<&Estimating::models>),
     Key("server", "server",
         "URL of a server of kepler-model serve or of the model server of Kepler 0.7, whose choice for this machine is "
@@ -50,15 +56,59 @@ constexpr Key kEstimatorKeys[] = {
 };
 constexpr settings::TableOf<Estimating> kEstimatorTable(kEstimatorKeys);
 
+/// Names of a URL of an archive. Upstream's estimator uses the first one for acpi, and the second one for rapl-sysfs.
+constexpr std::string_view kInitialUrls[] = {"NODE_TOTAL_INIT_URL"sv, "NODE_COMPONENTS_INIT_URL"sv};
+constexpr std::string_view kOnlyNode = "only models of nodes are used: NODE_TOTAL_INIT_URL, NODE_COMPONENTS_INIT_URL";
+
 /// Names of upstream's estimator that have no meaning here.
 constexpr std::pair<std::string_view, std::string_view> kUnusedNames[] = {
-    {"MODEL_CONFIG", "use --models"},
     {"MODEL_PATH", "use --models"},
     {"MODEL_TOPURL", "nothing is downloaded by default; use --server or --models"},
     {"MNT_PATH", "use --models and --cache-dir"},
-    {"NODE_TOTAL_INIT_URL", "convert the archive with kepler-model import, and use --models"},
-    {"NODE_COMPONENTS_INIT_URL", "convert the archive with kepler-model import, and use --models"},
+    {"CONTAINER_TOTAL_INIT_URL", kOnlyNode},
+    {"CONTAINER_COMPONENTS_INIT_URL", kOnlyNode},
+    {"PROCESS_TOTAL_INIT_URL", kOnlyNode},
+    {"PROCESS_COMPONENTS_INIT_URL", kOnlyNode},
 };
+
+/// The lines KEY=VALUE of MODEL_CONFIG, which upstream's estimator puts into its environment.
+using Lines = std::map<std::string, std::string, std::less<>>;
+
+Lines ReadLines(std::string_view text) {
+  Lines read;
+  Splitter lines(text, '\n');
+  while (const auto line = lines.Next()) {
+    const std::string_view rest = Trim(*line);
+    const size_t equal = rest.find('=');
+    if (rest.starts_with('#') || equal == std::string_view::npos) continue;
+    read.insert_or_assign(std::string(Trim(rest.substr(0, equal))), Trim(rest.substr(equal + 1)));
+  }
+  return read;
+}
+
+bool IsUsed(std::string_view name) {
+  return std::ranges::find(kInitialUrls, name) != std::end(kInitialUrls) || name.starts_with("MODEL_SERVER_");
+}
+
+/// Takes the initial archive of a name, unless a flag names models.
+EnvironmentUse UseInitialUrl(Estimating& config, bool has_flag, std::string_view name, const std::string& url) {
+  if (has_flag) return {std::string(name), "--models is set"};
+  const auto place = model_store::ParsePlace(url);
+  if (!place) return {std::string(name), "its value " + place.error().message};
+  if (std::ranges::find(config.models, url) == config.models.end()) config.models.push_back(url);
+  return {std::string(name), ""};
+}
+
+void NoteUnused(const Lines& lines, const std::function<std::string(std::string_view)>& value,
+                std::vector<EnvironmentUse>& uses) {
+  for (const auto& [name, reason] : kUnusedNames)
+    if (!value(name).empty() && !lines.contains(name)) uses.push_back({std::string(name), std::string(reason)});
+  for (const auto& [name, unused] : lines)
+    if (!IsUsed(name))
+      uses.push_back({"MODEL_CONFIG: " + EscapeControls(name),
+                      "of MODEL_CONFIG, the estimator uses NODE_TOTAL_INIT_URL, NODE_COMPONENTS_INIT_URL and "
+                      "MODEL_SERVER_..."});
+}
 
 }  // namespace
 
@@ -75,12 +125,19 @@ std::optional<mode_t> ModeOf(std::string_view text) {
 
 std::vector<EnvironmentUse> ApplyEnvironment(Estimating& config,
                                              const std::function<std::string(std::string_view)>& value) {
+  const Lines lines = ReadLines(value("MODEL_CONFIG"));
+  const auto named = [&](std::string_view name) {
+    const auto line = lines.find(name);
+    return line == lines.end() ? value(name) : line->second;
+  };
   std::vector<EnvironmentUse> uses;
-  auto read = model_store::ReadServerEnvironment(value, config.server.empty() ? "" : "--server");
+  const bool has_flag = !config.models.empty();
+  for (const std::string_view name : kInitialUrls)
+    if (const std::string url = named(name); !url.empty()) uses.push_back(UseInitialUrl(config, has_flag, name, url));
+  auto read = model_store::ReadServerEnvironment(named, config.server.empty() ? "" : "--server");
   for (model_store::NameUse& use : read.uses) uses.push_back({std::move(use.name), std::move(use.reason)});
   if (config.server.empty()) config.server = read.server;
-  for (const auto& [name, reason] : kUnusedNames)
-    if (!value(name).empty()) uses.push_back({std::string(name), std::string(reason)});
+  NoteUnused(lines, value, uses);
   return uses;
 }
 
