@@ -7,7 +7,7 @@
 namespace kepler {
 namespace {
 
-TEST(DecodeBase64, TextsOfTheStandard) {
+TEST(Base64, TextsOfTheStandard) {
   for (const auto& [text, bytes] : {std::pair{"", ""},
                                     {"Zg==", "f"},
                                     {"Zm8=", "fo"},
@@ -15,8 +15,10 @@ TEST(DecodeBase64, TextsOfTheStandard) {
                                     {"Zm9vYg==", "foob"},
                                     {"Zm9vYmE=", "fooba"},
                                     {"Zm9vYmFy", "foobar"},
-                                    {"+/+/", "\xfb\xff\xbf"}})
+                                    {"+/+/", "\xfb\xff\xbf"}}) {
     EXPECT_EQ(DecodeBase64(text), bytes) << text;
+    EXPECT_EQ(EncodeBase64(bytes), text);
+  }
 }
 
 TEST(DecodeBase64, AnythingElse_IsRefused) {

@@ -1,13 +1,13 @@
 #include "http/client/outgoing.h"
 
 #include <fmt/format.h>
-#include <openssl/evp.h>
 
 #include <algorithm>
 #include <array>
 #include <iterator>
 #include <utility>
 
+#include "base/base64.h"
 #include "base/text.h"
 
 namespace kepler::http::client {
@@ -35,14 +35,6 @@ std::string_view NameOf(Method method) {
 
 bool IsIdempotent(Method method) { return method != Method::kPost && method != Method::kPatch; }
 
-std::string Base64(std::string_view text) {
-  std::string out((text.size() + 2) / 3 * 4 + 1, '\0');  // with the zero that the library adds
-  EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()), reinterpret_cast<const unsigned char*>(text.data()),
-                  static_cast<int>(text.size()));
-  out.pop_back();
-  return out;
-}
-
 /// The header that gives the length of the body; "" without a body, where the method does not expect one.
 std::string LengthOf(const ClientRequest& request) {
   constexpr std::string_view kLength = "Content-Length: {}\r\n";
@@ -55,7 +47,7 @@ std::string LengthOf(const ClientRequest& request) {
   return expects_body ? fmt::format(kLength, 0) : "";
 }
 
-std::string LoginOf(const ClientRequest& request) { return Base64(request.user + ":" + request.password); }
+std::string LoginOf(const ClientRequest& request) { return EncodeBase64(request.user + ":" + request.password); }
 
 void Replace(std::string& text, std::string_view secret, std::string_view shown) {
   if (secret.empty()) return;
