@@ -21,7 +21,9 @@ Status Judge(const Server& server, const http::client::ClientRequest& request,
   if (answer->ok()) return {};
   const std::string redirection = http::client::DescribeRedirection(server.peer, *answer);
   const std::string reason = redirection.empty() ? ReasonIn(HideLogin(answer->body, request)) : redirection;
-  return Fail(ErrorKind::kInvalid, fmt::format("{} answered {}: {}", server.peer.Url(), answer->status, reason));
+  constexpr unsigned kNotFoundStatus = 404;
+  return Fail(answer->status == kNotFoundStatus ? ErrorKind::kNotFound : ErrorKind::kInvalid,
+              fmt::format("{} answered {}: {}", server.peer.Url(), answer->status, reason));
 }
 
 /// "http://host:9090 answered 429; retrying in 60 s (1 of 4)".
@@ -63,12 +65,17 @@ std::string UrlEncode(std::string_view text) {
 
 Status Ask(Server& server, const std::string& target, const std::function<void()>& begin,
            const http::client::OnPiece& take) {
-  const http::client::ClientRequest request{.target = server.prefix + target,
-                                            .bearer_token = server.bearer_token,
-                                            .user = server.user,
-                                            .password = server.password,
-                                            .accept = server.accept,
-                                            .deadlines = {.silence = server.timeout, .total = server.timeout}};
+  return Send(server, {.target = target}, begin, take);
+}
+
+Status Send(Server& server, http::client::ClientRequest request, const std::function<void()>& begin,
+            const http::client::OnPiece& take) {
+  request.target.insert(0, server.prefix);
+  request.bearer_token = server.bearer_token;
+  request.user = server.user;
+  request.password = server.password;
+  request.accept = server.accept;
+  request.deadlines = {.silence = server.timeout, .total = server.timeout};
   // 507 to 529: proxies in front of hosted servers. 501 and 505 stay as they are.
   const http::client::RetryPolicy policy{.retries = static_cast<unsigned>(server.retries),
                                          .statuses = {408, 429, 500, 502, 503, 504, 507, 520, 521, 522, 523, 524, 529}};

@@ -37,9 +37,14 @@ struct Server {
 /// `text` as part of a query of a URL.
 [[nodiscard]] std::string UrlEncode(std::string_view text);
 
-/// GET of `target` behind the prefix. `take` has the body in pieces; `begin` is called before each attempt, whose body
-/// begins anew. After a server error other than 501 and 505, after 408, 429, a timeout or a broken connection it is
-/// retried as RetryPolicy says. kInvalid: the server refuses; kMalformed: what `take` refused.
+/// Sends `request`, whose target is behind the prefix, with the login and the timeout of the server. `take` has the
+/// body in pieces; `begin` is called before each attempt, whose body begins anew. After a server error other than 501
+/// and 505, after 408, 429, a timeout or a broken connection it is retried as RetryPolicy says. kNotFound: the server
+/// answers 404; kInvalid: it refuses; kMalformed: what `take` refused.
+[[nodiscard]] Status Send(Server& server, http::client::ClientRequest request, const std::function<void()>& begin,
+                          const http::client::OnPiece& take);
+
+/// GET of `target` behind the prefix, as Send().
 [[nodiscard]] Status Ask(Server& server, const std::string& target, const std::function<void()>& begin,
                          const http::client::OnPiece& take);
 
