@@ -217,7 +217,11 @@ Response ModelServer::OnModelPath(const Request& request) {
 
 /// PUT /models/NAME with model.json, and its signature in base64 as the header X-Model-Signature.
 Response ModelServer::OnUpload(const Request& request) {
-  if (request.user.empty()) return Text(403, "uploads need a login: name users in the file of --web-config-file\n");
+  const std::string& user = request.user.empty() ? request.peer.certificate : request.user;
+  if (user.empty())
+    return Text(403,
+                "uploads need a login or a client certificate: set users or client_auth_type in the file of "
+                "--web-config-file\n");
   const std::string_view name = std::string_view(request.path).substr(kModels.size());
   const auto signature = DecodeBase64(request.headers.Get("X-Model-Signature"));
   if (!signature) return Text(400, "X-Model-Signature: it is not base64\n");
@@ -234,7 +238,7 @@ Response ModelServer::OnUpload(const Request& request) {
   log::Info("published a model", {{"name", std::string(name)},
                                   {"version", std::to_string(published->version)},
                                   {"sha256", published->sha256},
-                                  {"user", request.user}});
+                                  {"user", user}});
   Rescan(SystemClock().Now());
   Response answer =
       Text(published->is_new ? 201 : 200, fmt::format("{{\"name\":{},\"version\":{},\"sha256\":\"{}\"}}\n",
