@@ -72,7 +72,7 @@ SEES = {
 }
 LAB = {room for room in SEES if room.startswith("lab/")}
 SEES["apps/kepler"] = set(SEES) - LAB - {"modelserver", "modelserver/estimator", "modelserver/jobs", "testing"}
-SEES["apps/kepler-model"] = LAB | {"base", "daemon", "http/server", "json", "model", "model_store", "modelserver",
+SEES["apps/kepler-model"] = LAB | {"base", "daemon", "http/client", "http/server", "json", "model", "model_store", "modelserver",
                                  "modelserver/estimator", "modelserver/jobs", "os", "settings"}
 
 # The namespace of a room is its path: src/energy/rapl is kepler::energy::rapl. `export` is a keyword of C++, and `stdout` a macro.

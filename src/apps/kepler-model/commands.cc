@@ -46,6 +46,7 @@ constexpr Command kCommands[] = {
     {"export", "Pack a model into an archive", RunExport},
     {"import", "Convert an archive, or a model of another program, to a model", RunImport},
     {"serve", "Serve models to agents and to old clients of the model server", RunServe},
+    {"push", "Upload a model and its signature to a model server", RunPush},
     {"estimator", "Estimate power for agents of Kepler 0.7 on a Unix socket", RunEstimator},
 };
 

@@ -25,6 +25,7 @@ namespace kepler::lab::tool {
 [[nodiscard]] int RunPipeline(std::span<const char* const> arguments);
 [[nodiscard]] int RunRetrain(std::span<const char* const> arguments);
 [[nodiscard]] int RunRollback(std::span<const char* const> arguments);
+[[nodiscard]] int RunPush(std::span<const char* const> arguments);
 [[nodiscard]] int RunEvaluate(std::span<const char* const> arguments);
 [[nodiscard]] int RunValidate(std::span<const char* const> arguments);
 [[nodiscard]] int RunPredict(std::span<const char* const> arguments);
