@@ -47,6 +47,7 @@ constexpr Command kCommands[] = {
     {"import", "Convert an archive, or a model of another program, to a model", RunImport},
     {"serve", "Serve models to agents and to old clients of the model server", RunServe},
     {"push", "Upload a model and its signature to a model server", RunPush},
+    {"pull", "Download a model from a model server and verify its signature", RunPull},
     {"estimator", "Estimate power for agents of Kepler 0.7 on a Unix socket", RunEstimator},
 };
 

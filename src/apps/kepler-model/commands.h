@@ -26,6 +26,7 @@ namespace kepler::lab::tool {
 [[nodiscard]] int RunRetrain(std::span<const char* const> arguments);
 [[nodiscard]] int RunRollback(std::span<const char* const> arguments);
 [[nodiscard]] int RunPush(std::span<const char* const> arguments);
+[[nodiscard]] int RunPull(std::span<const char* const> arguments);
 [[nodiscard]] int RunEvaluate(std::span<const char* const> arguments);
 [[nodiscard]] int RunValidate(std::span<const char* const> arguments);
 [[nodiscard]] int RunPredict(std::span<const char* const> arguments);
