@@ -30,6 +30,14 @@ struct PlatformSensor {
   bool operator==(const PlatformSensor&) const = default;
 };
 
+/// Comparison of a power sensor with its own energy counter, since the first reading.
+struct CounterCheck {
+  Energy difference;     // energy by the counter minus the integral of the power; as accurate as the counter
+  uint64_t refused = 0;  // steps of the counter that are impossible: it decreased, or moved too far
+  uint64_t bridged = 0;  // long gaps whose energy was taken from the counter
+  bool operator==(const CounterCheck&) const = default;
+};
+
 /// An exported zone of a meter.
 struct Zone {
   std::string name;    // "package"
@@ -58,6 +66,7 @@ struct SourceStatus {
   // one per sample and domain without a reading, including missing domains; excludes offline CPUs
   uint64_t failed_reads = 0;
   uint64_t unknown_wraps = 0;   // a further wrap was possible since the previous reading: the energy is a lower bound
+  uint64_t bridged_gaps = 0;    // long gaps whose energy was taken from another counter of the sensor
   bool restart_needed = false;  // this meter is better than the one in use, but became readable only after startup
 };
 
