@@ -42,7 +42,9 @@ struct DomainReading {
   Answer value;
   bool only_load = false;   // an estimate of dynamic power only, without idle power
   uint32_t generation = 0;  // for an estimate: changes with the model; values learnt for the old model are then void
-  std::optional<Power> power{};  // of a counter: the power that the meter states for `at`; empty: it states none
+  std::optional<Power> power{};     // of a counter: the power that the meter states for `at`; empty: it states none
+  std::optional<Energy> counter{};  // of a power: the sensor's own energy counter, too coarse to be counted
+  std::optional<status::CounterCheck> check{};  // of its counter, by a PolledSource
 };
 
 /// Origin of the values of a source, highest authority first. Within a domain, a source of lower authority counts only

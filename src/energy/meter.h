@@ -27,6 +27,7 @@ struct ZoneDelta {
   bool only_load = false;  // as DomainReading, as is generation; 0 where nothing was read
   uint32_t generation = 0;
   status::ZoneDomains domains;
+  std::optional<status::CounterCheck> check{};  // of the last reading
 };
 
 class Meter {

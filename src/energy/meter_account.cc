@@ -86,6 +86,9 @@ bool Meter::Account(DomainState& state, const DomainReading& reading) {
   }
   deltas_[state.zone].only_load = reading.only_load;  // the same for all domains of a zone
   deltas_[state.zone].generation = reading.generation;
+  deltas_[state.zone].check = reading.check;
+  const uint64_t bridged = reading.check ? reading.check->bridged : state.bridged;
+  if (bridged > std::exchange(state.bridged, bridged)) ++status_.bridged_gaps;
   if (reading.at == state.read_at) {
     state.share = state.last_share;
     deltas_[state.zone].power = deltas_[state.zone].power + state.shown;

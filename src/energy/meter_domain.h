@@ -27,6 +27,7 @@ struct Meter::DomainState {
   BootTime refused_at{};                 // power sensor: time of the latest rejected reading
   std::optional<BootTime> absent_since;  // time of the first discovery without it
   std::optional<BootTime> read_at;       // time of the latest reading, good or rejected
+  uint64_t bridged = 0;                  // gaps that the source bridged, by its latest reading
   Power shown;                           // power of its latest amount
   Share share = Share::kMissing;
   Share last_share = Share::kMissing;  // at its latest new reading

@@ -78,10 +78,11 @@ void PlatformMeters::Sample(Member& member) {
   reader.Sample();
   // Parts that answer say nothing about the machine.
   if (WholeOf(member).fresh) member.answered_at = clock_.Now();
-  // A sensor that fails for long must not hold back the others: no energy of a power sensor is older than the longest
-  // gap.
+  // A sensor that fails for long must not hold back the others. While all are silent, nothing is counted: one that
+  // returns may know the energy of the gap.
   if (const BootTime until = CountedUntil(reader); until != BootTime{})
-    member.counted_until = std::max(until, reader.taken_at() - PowerIntegral::kLongestGap);
+    member.counted_until =
+        std::max(until, std::min(LatestCounted(reader), reader.taken_at() - PowerIntegral::kLongestGap));
   member.pending += WholeOf(member).energy;
   member.totals.resize(reader.zones().size());
   for (size_t z = 0; z < reader.deltas().size(); ++z) member.totals[z] += reader.deltas()[z].energy;
@@ -172,7 +173,7 @@ void PlatformMeters::Count(Member& member) {
   const Whole whole = WholeOf(member);
   if (member.has_interval() && member.counted_from >= total_.until) {
     const status::SourceStatus& status = member.reader->status();
-    const uint64_t rejected = status.resets + status.rejected_readings;
+    const uint64_t rejected = status.resets + status.rejected_readings + status.bridged_gaps;
     // Without a fresh reading, other sensors have replaced the ones before.
     if (member.counted_from != total_.until || rejected != rejected_ || !whole.fresh) ++total_.gaps;
     rejected_ = rejected;
@@ -201,6 +202,7 @@ void PlatformMeters::ReadSensors(std::vector<status::PlatformReading>& out) cons
       reading.sensor = *zone.sensor;
       reading.energy = member.totals[z];
       reading.power = delta.power;
+      reading.check = delta.check;
       reading.fresh = delta.fresh;
       reading.is_counted = chosen_ == m && zone.sensor->whole;
     }

@@ -179,6 +179,34 @@ TEST_F(PlatformMetersTest, ShortFault_TheEnergyOfTheGapIsAddedLater) {
   EXPECT_GE(total_, Energy::Joules(300 * 5 * 24)) << "of 30 ticks the last reading covers at least 24";
 }
 
+/// The BMC has a counter of 1 Wh, and is away for ten minutes.
+TEST_F(PlatformMetersTest, LongFault_OwnCounter_TheEnergyOfTheGapIsInTheTotalOnce) {
+  present_[kAcpi] = false;
+  int64_t joules = 1'000'000;
+  const auto ticks = [&](int count) {
+    for (int i = 0; i < count; ++i) {
+      joules += 300 * 5;
+      scripts_[kRedfish].counter = Energy::Joules(joules / 3'600 * 3'600);
+      Tick();
+    }
+  };
+  Open();
+  ticks(60);
+  const status::OtherEnergy before = set_->other().value();
+  scripts_[kRedfish].values[0] = kIoError;
+  ticks(120);
+  scripts_[kRedfish].values[0] = Power::Watts(300);
+  ticks(60);
+  const auto sensors = Sensors();
+  EXPECT_EQ(total_, sensors[0].energy);
+  EXPECT_NEAR(total_.ToJoules(), 300 * 5 * 234, 300 * 5 * 3 + 3'600) << "from the first reading to the last";
+  EXPECT_EQ(set_->status().back().bridged_gaps, 1U);
+  EXPECT_EQ(sensors[0].check->refused, 0U);
+  const Energy other = set_->other()->energy - before.energy;
+  EXPECT_LE(other, Energy::Joules(200 * 5 * 120)) << "the gap is not compared with the CPUs";
+  EXPECT_GE(other, Energy::Joules(200 * 5 * 50));
+}
+
 TEST_F(PlatformMetersTest, PartsOfTheMachine_AreShownAndNotAdded) {
   present_[kAcpi] = false;
   AddSensor(kRedfish, "cpu", 120, false);

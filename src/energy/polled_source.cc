@@ -11,6 +11,8 @@
 #include <stop_token>
 #include <utility>
 
+#include "base/log.h"
+#include "energy/counter_check.h"
 #include "energy/power_integral.h"
 
 namespace kepler::energy {
@@ -31,6 +33,7 @@ struct PolledSource::Shared {
     PowerIntegral power;
     Energy total;
     BootTime at{};
+    CounterCheck check;
   };
   /// What the thread knows, handed over as a whole.
   struct State {
@@ -65,6 +68,7 @@ struct PolledSource::Shared {
   bool FindAndRead();
   bool Find();
   void Integrate(Domain& domain, DomainReading& reading);
+  std::optional<Energy> EnergyOf(const Domain& domain, const DomainReading& reading, Power now, Integral& integral);
   void Run(const std::stop_token& stop);
 };
 
@@ -153,13 +157,41 @@ void PolledSource::Shared::Integrate(Domain& domain, DomainReading& reading) {
   if (now > *domain.max_power + *domain.max_power) return;
   Integral& integral = integrals[domain.key];
   if (integral.at != reading.at || integral.power.empty()) {
+    const auto energy = EnergyOf(domain, reading, now, integral);
     integral.at = reading.at;
-    const auto energy = integral.power.Add(now, reading.at);
     // The counter starts again, which the Meter sees as a reset.
     integral.total = energy ? integral.total + *energy : Energy();
   }
   reading.value = RawCounter{static_cast<uint64_t>(integral.total.microjoules())};
   reading.power = now;
+  if (integral.check.has_begun()) reading.check = integral.check.result();
+}
+
+/// Energy since the previous reading; nothing if that is unknown.
+std::optional<Energy> PolledSource::Shared::EnergyOf(const Domain& domain, const DomainReading& reading, Power now,
+                                                     Integral& integral) {
+  const bool first = integral.power.empty();
+  const Nanoseconds elapsed = reading.at - integral.at;
+  const auto energy = integral.power.Add(now, reading.at);
+  if (!reading.counter) {
+    integral.check.Skip();
+    return energy;
+  }
+  if (first || !integral.check.has_begun()) {
+    integral.check.Begin(*reading.counter);
+    return energy;
+  }
+  const uint64_t bridged = integral.check.result().bridged;
+  const auto counted = integral.check.Add(
+      *reading.counter,
+      {.integral = energy, .elapsed = elapsed, .is_gap = elapsed > period + period / 2, .max = *domain.max_power});
+  if (integral.check.result().bridged != bridged)
+    log::Info("took the energy of a gap from the meter's own energy counter",
+              {{"meter", std::string(slow->Name())},
+               {"sensor", domain.path},
+               {"seconds", fmt::format("{:.0f}", std::chrono::duration<double>(elapsed).count())},
+               {"joules", fmt::format("{:.0f}", counted->ToJoules())}});
+  return counted;
 }
 
 bool PolledSource::Shared::Find() {

@@ -56,6 +56,41 @@ TEST_F(PolledSourceTest, HasNotAnswered_CannotBeOpenedYet) {
   EXPECT_TRUE(meter_->Open());
 }
 
+/// The supply has a counter of 1 Wh in addition.
+TEST_F(PolledSourceTest, LongGap_EnergyComesFromTheSensorsOwnCounter) {
+  constexpr int64_t kWattHour = 3'600'000'000;
+  Energy truth = Energy::Joules(1'000'000);
+  const auto pass = [&](Nanoseconds time) {
+    clock_.Advance(time);
+    truth += Energy::Joules(100 * std::chrono::duration_cast<std::chrono::seconds>(time).count());
+    script_.counter = Energy::Microjoules(truth.microjoules() / kWattHour * kWattHour);
+    source_->Poll();
+    meter_->Sample();
+  };
+  script_.counter = Energy::Joules(997'200);
+  OpenAndBegin();
+  Energy total;
+  const auto count = [&](Nanoseconds time) {
+    pass(time);
+    total += meter_->deltas()[0].energy;
+  };
+  for (int i = 0; i < 40; ++i) count(15s);
+  count(20min);
+  EXPECT_TRUE(meter_->deltas()[0].fresh);
+  EXPECT_NEAR(total.ToJoules(), 100 * (600 + 1200), 3'600);
+  EXPECT_EQ(meter_->status().resets, 0U);
+  EXPECT_EQ(meter_->status().bridged_gaps, 1U);
+  ASSERT_TRUE(meter_->deltas()[0].check);
+  EXPECT_LE(std::abs(meter_->deltas()[0].check->difference.ToJoules()), 3'600);
+  script_.counter.reset();
+  Sample();
+  source_->Poll();
+  Sample();
+  EXPECT_FALSE(meter_->deltas()[0].check) << "the counter is gone";
+  count(20min);
+  EXPECT_EQ(meter_->status().resets, 1U) << "the step covers more than the gap, so it is not used";
+}
+
 TEST_F(PolledSourceTest, NothingNew_WattsStayAndNothingIsCountedTwice) {
   OpenAndBegin();
   Energy total;

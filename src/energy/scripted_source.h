@@ -18,6 +18,7 @@ struct Script {
   std::vector<Domain> domains;  // what Discover() finds
   std::optional<Error> discover_error;
   std::vector<Answer> values;             // by index into `domains` at the last Discover()
+  std::optional<Energy> counter;          // of all readings
   std::vector<std::optional<Power>> max;  // by the same index: what is possible by now; empty: as discovered
   std::set<std::string> offline;          // keys of domains that are switched off
   bool only_load = false;                 // of all readings, and of a ScriptedEstimate
@@ -49,7 +50,10 @@ class Scripted : public Interface {
   [[nodiscard]] bool IsOffline(const Domain& domain) override { return script_.offline.contains(domain.key); }
   void Read(std::vector<DomainReading>& out) override {
     out.clear();
-    for (const auto& value : script_.values) out.push_back({clock_.Now() - script_.age, value, script_.only_load});
+    for (const auto& value : script_.values) {
+      out.push_back({clock_.Now() - script_.age, value, script_.only_load});
+      out.back().counter = script_.counter;
+    }
   }
   void UpdateMaxPower(size_t index, Domain& domain) override {
     if (index < script_.max.size()) domain.max_power = script_.max[index];

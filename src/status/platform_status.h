@@ -13,10 +13,11 @@ namespace kepler::status {
 struct PlatformReading {
   std::string source;  // name of the meter: "redfish"
   PlatformSensor sensor;
-  Energy energy;            // since the first reading
-  Power power;              // of the latest reading
-  bool fresh = false;       // the power is known
-  bool is_counted = false;  // part of kepler_node_platform_joules_total
+  Energy energy;                        // since the first reading
+  Power power;                          // of the latest reading
+  bool fresh = false;                   // the power is known
+  std::optional<CounterCheck> check{};  // of a sensor with an energy counter of its own
+  bool is_counted = false;              // part of kepler_node_platform_joules_total
 };
 
 /// Energy of the machine without its measured CPU zones: platform - (package + dram). Both sides are running totals of
