@@ -35,6 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     for (const Reading& reading : readings) {
       if (!ids.insert(reading.id).second) std::abort();
       if (reading.power && !(reading.power->watts() >= 0)) std::abort();
+      if (reading.counter && *reading.counter < kepler::Energy()) std::abort();
     }
     const auto whole = WholeOf(readings);
     if (whole && !readings[*whole].power) std::abort();

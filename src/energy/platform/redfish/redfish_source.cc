@@ -17,12 +17,16 @@ std::string PlaceOf(const Resource& resource, const Sensor& sensor) {
 }
 
 /// The reading of `sensor` in `readings`.
-Answer AnswerOf(const Sensor& sensor, const Resource& resource, std::span<const Reading> readings) {
+DomainReading AnswerOf(const Sensor& sensor, const Resource& resource, std::span<const Reading> readings, BootTime at) {
   const auto found = std::ranges::find(readings, sensor.id, &Reading::id);
   if (found == readings.end())
-    return Error{ErrorKind::kNotFound, PlaceOf(resource, sensor) + ": the BMC no longer has this reading"};
-  if (found->power) return *found->power;
-  return Error{ErrorKind::kMalformed, fmt::format("{}: {}", PlaceOf(resource, sensor), found->power.error().message)};
+    return {at, Error{ErrorKind::kNotFound, PlaceOf(resource, sensor) + ": the BMC no longer has this reading"}};
+  if (!found->power)
+    return {at, Error{ErrorKind::kMalformed,
+                      fmt::format("{}: {}", PlaceOf(resource, sensor), found->power.error().message)}};
+  DomainReading reading{at, *found->power};
+  reading.counter = found->counter;
+  return reading;
 }
 
 }  // namespace
@@ -95,7 +99,7 @@ void RedfishSource::ReadResource(size_t resource, std::vector<DomainReading>& ou
   for (size_t i = 0; i < out.size(); ++i) {
     const Sensor& sensor = sensors_.sensors[i];
     if (sensor.resource != resource) continue;
-    out[i] = {now, got ? AnswerOf(sensor, place, readings) : Answer(got.error())};
+    out[i] = got ? AnswerOf(sensor, place, readings, now) : DomainReading{now, got.error()};
   }
 }
 

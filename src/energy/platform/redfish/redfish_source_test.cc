@@ -76,6 +76,17 @@ TEST_F(RedfishSourceTest, SensorsWithUpstreamsLabels) {
   EXPECT_EQ(readings_[0].at, clock_.Now());
 }
 
+TEST_F(RedfishSourceTest, EnergyCounter_IsReadWithThePower) {
+  bmc_.Set("/redfish/v1/Chassis/1", R"({"Id": "1", "EnvironmentMetrics": {"@odata.id": "/metrics"}})");
+  bmc_.Set("/metrics", R"({"PowerWatts": {"Reading": 300}, "EnergykWh": {"Reading": 325.675}})");
+  Open();
+  EXPECT_THAT(Read(), ElementsAre(300));
+  EXPECT_EQ(readings_[0].counter, Energy::Joules(1'172'430'000));
+  bmc_.Set("/metrics", R"({"PowerWatts": {"Reading": 300}, "EnergykWh": {"Reading": null}})");
+  EXPECT_THAT(Read(), ElementsAre(300));
+  EXPECT_EQ(readings_[0].counter, std::nullopt);
+}
+
 TEST_F(RedfishSourceTest, EachTurn_FetchesOnlyResourcesWithReadings) {
   SetControls(R"({"MemberId": "0", "Name": "Server", "PowerConsumedWatts": 300},
                  {"MemberId": "1", "Name": "CPU", "PowerConsumedWatts": 120})");

@@ -35,6 +35,12 @@ const std::string* Text(const Value* value) {
   return value != nullptr ? std::get_if<std::string>(&value->value) : nullptr;
 }
 
+std::optional<double> NumberOf(const Value& value) {
+  if (const double* const number = std::get_if<double>(&value.value)) return *number;
+  const std::string* const text = Text(&value);
+  return text != nullptr ? ParseNumber<double>(Trim(*text)) : std::nullopt;
+}
+
 bool IsTarget(std::string_view text) {
   return text.starts_with('/') && !text.starts_with("//") && text.size() <= kMaxLink &&
          std::ranges::all_of(text, [](char c) { return c > ' ' && c < '\x7f'; });
@@ -80,10 +86,16 @@ const Value* FirstOf(const Value& resource, std::initializer_list<std::string_vi
   return best;
 }
 
+/// The first of `keys` is the input, which EnergykWh counts too.
 std::vector<Reading> OneOf(const Value& resource, std::initializer_list<std::string_view> keys) {
   std::vector<Reading> readings;
-  if (const Value* const value = FirstOf(resource, keys))
-    readings.push_back({.id = "", .name = TextOf(resource, "Name"), .power = WattsOf(*value)});
+  const Value* const value = FirstOf(resource, keys);
+  if (value == nullptr) return readings;
+  const bool is_input = value == At(&resource, *keys.begin());
+  readings.push_back({.id = "",
+                      .name = TextOf(resource, "Name"),
+                      .power = WattsOf(*value),
+                      .counter = is_input ? CounterOf(resource) : std::nullopt});
   return readings;
 }
 
@@ -187,12 +199,19 @@ Result<Power> WattsOf(const Value& value) {
       return Fail(ErrorKind::kMalformed, "the power is an object without Reading");
     return WattsOf(*reading);
   }
-  std::optional<double> watts;
-  if (const double* const number = std::get_if<double>(&value.value)) watts = *number;
-  if (const std::string* const text = Text(&value)) watts = ParseNumber<double>(Trim(*text));
+  const std::optional<double> watts = NumberOf(value);
   if (!watts || !std::isfinite(*watts)) return Fail(ErrorKind::kMalformed, "the power is not a number");
   if (*watts < 0) return Fail(ErrorKind::kMalformed, fmt::format("the power is negative ({} W)", *watts));
   return Power::Watts(*watts);
+}
+
+std::optional<Energy> CounterOf(const Value& resource) {
+  constexpr double kMaxKilowattHours = 2e6;  // 10 kW for 20 years; below the range of Energy
+  const Value* value = At(&resource, "EnergykWh");
+  if (const Value* const reading = At(value, "Reading")) value = reading;
+  const std::optional<double> kwh = value != nullptr ? NumberOf(*value) : std::nullopt;
+  if (!kwh || !(*kwh >= 0 && *kwh <= kMaxKilowattHours)) return std::nullopt;
+  return Energy::Microjoules(std::llround(*kwh * 3.6e12));
 }
 
 std::vector<Reading> ReadingsOf(const Value& resource, Kind kind) {

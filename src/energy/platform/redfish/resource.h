@@ -41,6 +41,10 @@ namespace kepler::energy::platform::redfish {
 /// is negative or not a number.
 [[nodiscard]] Result<Power> WattsOf(const json::Value& value);
 
+/// EnergykWh of a resource: a number of kWh, a text with one, or a sensor excerpt with a Reading. Nothing if it is
+/// missing, null, negative or too large for a machine.
+[[nodiscard]] std::optional<Energy> CounterOf(const json::Value& resource);
+
 /// A kind of resource that has power readings.
 enum class Kind : uint8_t {
   kMetrics,      // PowerSupplyMetrics: input, or without it output
@@ -55,6 +59,7 @@ struct Reading {
   std::string name;      // as the BMC names it
   bool is_part = false;  // of a control: measures only CPUs, memory or another part of the chassis
   Result<Power> power;
+  std::optional<Energy> counter{};  // EnergykWh of the same input; empty if the resource has none
 };
 
 /// Returns the readings in `resource`, at most kMaxReadings with different ids. Empty if it has none, not even a null.

@@ -55,6 +55,29 @@ TEST(WattsOf, NoPower) {
     EXPECT_EQ(kind(text), ErrorKind::kMalformed) << text;
 }
 
+TEST(CounterOf, Shapes) {
+  const auto joules = [](std::string_view text) {
+    const auto counter = CounterOf(Json(text));
+    return counter ? counter->ToJoules() : -1;
+  };
+  EXPECT_EQ(joules(R"({"EnergykWh": {"Reading": 325.675}})"), 1'172'430'000);
+  EXPECT_EQ(joules(R"({"EnergykWh": 2})"), 7'200'000);
+  EXPECT_EQ(joules(R"({"EnergykWh": {"Reading": " 2 "}})"), 7'200'000);
+  EXPECT_EQ(joules(R"({"EnergykWh": {"Reading": 0}})"), 0);
+  for (const auto* text :
+       {"{}", "[]", R"({"EnergykWh": null})", R"({"EnergykWh": {}})", R"({"EnergykWh": {"Reading": null}})",
+        R"({"EnergykWh": {"Reading": -1}})", R"({"EnergykWh": {"Reading": 1e300}})", R"({"EnergykWh": "nan"})",
+        R"({"EnergykWh": {"Reading": {"Reading": 1}}})"})
+    EXPECT_EQ(joules(text), -1) << text;
+}
+
+TEST(ReadingsOf, EnergyCounter_IsThatOfTheInput) {
+  const auto counter = [](std::string_view text) { return Read(text, Kind::kMetrics).at(0).counter; };
+  EXPECT_EQ(counter(R"({"InputPowerWatts": 150, "OutputPowerWatts": 140, "EnergykWh": 2})"), Energy::Joules(7'200'000));
+  EXPECT_EQ(counter(R"({"InputPowerWatts": null, "OutputPowerWatts": 140, "EnergykWh": 2})"), std::nullopt)
+      << "the output is less than the counter counts";
+}
+
 TEST(LinkOf, Places) {
   EXPECT_EQ(LinkOf(Json(R"({"Power": {"@odata.id": "/redfish/v1/Chassis/1/Power"}})"), "Power"),
             "/redfish/v1/Chassis/1/Power");
