@@ -23,6 +23,7 @@ class BmcTest(unittest.TestCase):
     """An agent with a powercap tree, and a BMC that is read every second."""
     shape = "modern"
     auth = "basic"
+    server = RedfishServer
 
     @classmethod
     def setUpClass(cls):
@@ -31,7 +32,7 @@ class BmcTest(unittest.TestCase):
 
     def setUp(self):
         certificate, key = (os.path.join(self.certificates, f"server.{kind}") for kind in ("crt", "key"))
-        self.bmc = self.enterContext(RedfishServer(certificate, key, self.shape))
+        self.bmc = self.enterContext(self.server(certificate, key, self.shape))
         self.bmc.login = self.auth
         self.tree = self.enterContext(PowercapTree(ONE_PACKAGE))
         self.tree.start()
@@ -134,6 +135,63 @@ class ReadBmc(BmcTest):
         self.start()
         self.wait_watts({("Blade2", "EnvironmentMetrics", "EnvironmentMetrics"): 300}, "the blade")
         wait_until(lambda: self.total_watts() == [300], "the total of the blade")
+
+
+class CountingServer(RedfishServer):
+    """Each supply counts half of the energy of the machine, in steps of 3.6 J. `drawn`: watts of the machine."""
+    reset = False
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.drawn, self.joules, self.since = 300.0, 1e9, time.monotonic()
+
+    def draw(self, watts):
+        self.joules, self.since, self.drawn = self.energy(), time.monotonic(), watts
+
+    def energy(self):
+        return self.joules + (time.monotonic() - self.since) * self.drawn
+
+    def resources(self):
+        answers = super().resources()
+        kwh = 0 if self.reset else self.energy() / 2 // 3.6 / 1e6
+        for uri in answers:
+            if uri.endswith("/Metrics"):
+                answers[uri]["EnergykWh"] = {"Reading": kwh}
+        return answers
+
+
+class EnergyCounter(BmcTest):
+    server = CountingServer
+
+    def difference(self):
+        return [float(value) for _, value in self.scrape().series("kepler_platform_counter_difference_joules")]
+
+    def test_counter_checks_the_power_and_limits_the_energy_of_a_gap(self):
+        self.start()
+        wait_until(lambda: self.total() > 1500, "five readings")
+        self.assertEqual(len(self.difference()), 2)
+        self.assertLess(max(map(abs, self.difference())), 150)  # half a second of 300 W
+        total, truth = self.total(), self.bmc.energy()
+        self.bmc.draw(20)
+        for path in (*self.bmc.resources(), METRICS):
+            self.bmc.faults[path] = "cut"
+        time.sleep(10)
+        self.bmc.draw(300)
+        self.bmc.faults.clear()
+        self.wait_watts({SUPPLY_1: 150, SUPPLY_2: 150}, "both supplies", 60)
+        wait_until(lambda: self.total() > total, "the energy of the gap")
+        # At the watts on either side the gap is more than 3000 J.
+        self.assertAlmostEqual(self.total() - total, self.bmc.energy() - truth, delta=1200)
+
+    def test_counter_that_is_reset_is_refused(self):
+        self.start()
+        wait_until(lambda: self.total() > 600, "energy of two intervals")
+        self.bmc.reset = True
+        refused = "kepler_platform_counter_refused_total"
+        wait_until(lambda: [value for _, value in self.scrape().series(refused)] == [1, 1], "the refusal of both")
+        total = self.total()
+        wait_until(lambda: self.total() > total + 600, "two more intervals")
+        self.assertLess(self.total(), 300 * 60)
 
 
 class Faults(BmcTest):

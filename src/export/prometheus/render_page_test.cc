@@ -217,6 +217,7 @@ TEST(Render, EverySample_LabelsOfItsFamilyInOrder) {
                         .energy = Energy::Joules(5),
                         .power = Power::Watts(300),
                         .fresh = true,
+                        .check = status::CounterCheck{},
                         .is_counted = true});
   s.other.emplace();
   auto shared = s;

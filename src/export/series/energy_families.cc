@@ -135,6 +135,14 @@ constexpr auto kEnergyFamilies = std::to_array<Family>({
      NodeWatts<&NodeZone::power, Domain::kPlatform>, "watts", kNode},
     {"kepler_node_softirqs_total", "Software interrupts for input and output on all CPUs: block, net_rx, net_tx",
      kNodeType, NodeSoftirqs, "", kNode},
+    {"kepler_platform_counter_difference_joules",
+     "Energy by the sensor's own energy counter minus the integral of its power, since the first reading, in joules. "
+     "As "
+     "accurate as the counter, whose step may be 1 kWh",
+     kPlatformSensor, PlatformCounterDifference, "joules", kNode},
+    {"kepler_platform_counter_refused_total",
+     "Steps of the sensor's own energy counter that were refused: it decreased, or moved too far", kPlatformSensor,
+     PlatformCounterRefused, "", kNode},
     {"kepler_platform_joules_total",
      "Energy of one sensor of a platform meter, in joules. Several sensors may measure the same energy: the total of "
      "the "

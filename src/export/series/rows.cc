@@ -142,6 +142,16 @@ void AddPlatform(const status::PlatformReading& reading, const Number& value, Vi
 
 }  // namespace
 
+void PlatformCounterDifference(const Context& c, Visitor& out) {
+  for (const auto& reading : c.snapshot.platform)
+    if (reading.check) AddPlatform(reading, Of(reading.check->difference), out);
+}
+
+void PlatformCounterRefused(const Context& c, Visitor& out) {
+  for (const auto& reading : c.snapshot.platform)
+    if (reading.check) AddPlatform(reading, Of(reading.check->refused), out);
+}
+
 void PlatformJoules(const Context& c, Visitor& out) {
   for (const auto& reading : c.snapshot.platform) AddPlatform(reading, Of(reading.energy), out);
 }

@@ -99,6 +99,8 @@ void IdleAttributionInfo(const Context& c, Visitor& out);  // labels: method, no
 void ConservationError(const Context& c, Visitor& out);
 void EnergySourceInfo(const Context& c, Visitor& out);
 // Labels: kPlatformSensor.
+void PlatformCounterDifference(const Context& c, Visitor& out);  // sensors with an energy counter of their own
+void PlatformCounterRefused(const Context& c, Visitor& out);
 void PlatformJoules(const Context& c, Visitor& out);
 void PlatformWatts(const Context& c, Visitor& out);
 void PlatformSensorInfo(const Context& c, Visitor& out);  // sensors of the total of the machine
