@@ -21,6 +21,7 @@ Page RenderPage(const snapshot::Snapshot& snapshot, const RenderOptions& options
     series::VisitSeries(snapshot, options.selection, all, writer);
   } else {
     SampleWriter writer(format, options.node_name, buffer);
+    if (options.created_lines) writer.WriteCreatedLines(snapshot);
     series::VisitSeries(snapshot, options.selection, all, writer);
     writer.End();
   }

@@ -14,6 +14,7 @@ namespace kepler::prometheus {
 struct RenderOptions {
   std::string node_name = {};  // constant label; "" leaves it out
   series::Selection selection = {};
+  bool created_lines = false;  // OpenMetrics: a line with the start time after each counter
 };
 
 /// Writes families in order of name, with the rows of each family in snapshot order. Families without a row are left

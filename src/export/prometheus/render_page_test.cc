@@ -241,6 +241,35 @@ TEST(Render, EverySample_LabelsOfItsFamilyInOrder) {
   }
 }
 
+TEST(Render, CreatedLines_OnlyInOpenMetricsDirectlyAfterEachCounter) {
+  auto s = Full();
+  s.processes.begin = {s.begun - std::chrono::milliseconds(1500), s.begun};
+  RenderOptions options = Options();
+  const std::string plain = Text(s, options, {}, Format::kOpenMetrics100);
+  options.created_lines = true;
+  EXPECT_EQ(Text(s, options), Text(s, Options())) << "text 0.0.4 has no such lines";
+  std::string without;
+  std::string previous;
+  for (const auto& line : Lines(Text(s, options, {}, Format::kOpenMetrics100))) {
+    const size_t at = line.find("_created{");
+    if (at != std::string::npos && line[0] != '#') {
+      const std::string sample = line.substr(0, at) + "_total" + line.substr(at + 8, line.rfind(' ') - at - 7);
+      EXPECT_TRUE(previous.starts_with(sample)) << previous << "\n" << line;
+    } else {
+      EXPECT_FALSE(previous.contains("_total{") && !previous.starts_with("#")) << previous;
+      without += line + "\n";
+    }
+    previous = line;
+  }
+  EXPECT_EQ(without, plain);
+  const std::string text = Text(s, options, {}, Format::kOpenMetrics100);
+  EXPECT_THAT(text, HasSubstr("\nkepler_process_cpu_seconds_created{comm=\"a\\\"b\",container_id=\"c1\",exe=\"/bin/x\","
+                              "node_name=\"n1\",pid=\"42\",type=\"container\",vm_id=\"\"} 1699999998.5\n"));
+  options.node_name.clear();
+  EXPECT_THAT(Text(s, options, {}, Format::kOpenMetrics100),
+              HasSubstr("\nkepler_node_context_switches_total 11\nkepler_node_context_switches_created 1699999940\n"));
+}
+
 TEST(Render, Families_SortedByName) {
   std::vector<std::string> names;
   for (const auto& line : Lines(Text(Full())))

@@ -87,6 +87,9 @@ void SampleWriter::Begin(const series::Family& family) {
     prefixes_.push_back(std::exchange(text, "\""));
   }
   end_ = text + (separator == '{' ? " " : "} ");  // no labels, no braces
+  created_name_.clear();
+  if (starts_ != nullptr && format_ == Format::kOpenMetrics100 && series::TypeOf(family) == "counter")
+    created_name_.append(series::BaseName(family)).append("_created");
 }
 
 void SampleWriter::WriteHeader() {
@@ -103,8 +106,9 @@ void SampleWriter::WriteHeader() {
     out_.Append(part);
 }
 
-void SampleWriter::OpenRow(const series::Labels& labels) {
+void SampleWriter::OpenRow(const series::Labels& labels, BootTime begin) {
   if (!header_written_) WriteHeader();
+  begin_ = begin;
   row_.clear();
   for (size_t i = 0; i < labels.values.size(); ++i) {
     row_ += prefixes_[i];
@@ -119,24 +123,38 @@ void SampleWriter::OpenRow(const series::Labels& labels) {
 }
 
 template <class Value>
-void SampleWriter::Sample(std::string_view tail, Value value) {
-  char* at = out_.Reserve(row_.size() + tail.size() + kNumberRoom + 1);
-  std::memcpy(at, row_.data(), row_.size());
-  at += row_.size();
+void SampleWriter::Line(std::string_view head, std::string_view tail, Value value) {
+  char* at = out_.Reserve(head.size() + tail.size() + kNumberRoom + 1);
+  std::memcpy(at, head.data(), head.size());
+  at += head.size();
   std::memcpy(at, tail.data(), tail.size());
   at = WriteNumber(at + tail.size(), value);
   *at++ = '\n';
   out_.Commit(at);
 }
 
-void SampleWriter::Add(const series::Labels& labels, const series::Number& value, BootTime /*begin*/) {
+template <class Value>
+void SampleWriter::Sample(std::string_view tail, Value value) {
+  Line(row_, tail, value);
+  if (!created_name_.empty()) CreatedLine(tail);
+}
+
+/// The labels are those of the sample, whose text begins with the name of the family.
+void SampleWriter::CreatedLine(std::string_view tail) {
+  out_.Append(created_name_);
+  std::string_view head = row_;
+  (head.empty() ? tail : head).remove_prefix(family_->name.size());
+  Line(head, tail, starts_->StartOf(begin_).time_since_epoch());
+}
+
+void SampleWriter::Add(const series::Labels& labels, const series::Number& value, BootTime begin) {
   assert(labels.values.size() == prefixes_.size());
-  OpenRow(labels);
+  OpenRow(labels, begin);
   std::visit([&](auto number) { Sample(end_, number); }, value);
 }
 
 void SampleWriter::AddZones(const series::Labels& labels, std::span<const series::ZoneLabel> zones,
-                            const series::Cells& cells, BootTime /*begin*/) {
+                            const series::Cells& cells, BootTime begin) {
   assert(labels.values.size() + 1 == prefixes_.size());
   if (zone_ends_.empty()) {
     for (const auto& zone : zones) {
@@ -144,7 +162,7 @@ void SampleWriter::AddZones(const series::Labels& labels, std::span<const series
       zone_ends_.back() += end_;
     }
   }
-  OpenRow(labels);
+  OpenRow(labels, begin);
   const auto write = [&](auto row) {
     for (size_t i = 0; i < zones.size(); ++i) Sample(zone_ends_[i], row[zones[i].index]);
   };

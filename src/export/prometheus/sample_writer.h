@@ -58,6 +58,9 @@ class SampleWriter final : public series::Visitor {
  public:
   /// `node_name` is the value of the constant label; "" leaves the label out. `out` must outlive the writer.
   SampleWriter(Format format, std::string_view node_name, TextBuffer& out);
+  /// Writes after each counter a line with the time at which it was 0 (OpenMetrics 1.0, `_created`). `snapshot` gives
+  /// these times and must outlive the writer.
+  void WriteCreatedLines(const snapshot::Snapshot& snapshot) { starts_ = &snapshot; }
 
   using Visitor::Add;
   /// Selects the family. The first sample writes the header.
@@ -69,9 +72,12 @@ class SampleWriter final : public series::Visitor {
 
  private:
   void WriteHeader();
-  void OpenRow(const series::Labels& labels);
+  void OpenRow(const series::Labels& labels, BootTime begin);
   template <class Value>
   void Sample(std::string_view tail, Value value);
+  template <class Value>
+  void Line(std::string_view head, std::string_view tail, Value value);
+  void CreatedLine(std::string_view tail);
 
   Format format_;
   TextBuffer& out_;
@@ -83,6 +89,9 @@ class SampleWriter final : public series::Visitor {
   std::string end_;                     // "} and the text before the sample's value
   std::vector<std::string> zone_ends_;  // ",zone="core"}
   std::string row_;                     // row without its end; reused
+  std::string created_name_;            // name of the created lines; "" for none
+  BootTime begin_{};                    // of the row
+  const snapshot::Snapshot* starts_ = nullptr;
 };
 
 }  // namespace kepler::prometheus
