@@ -225,7 +225,11 @@ TEST(Render, EverySample_LabelsOfItsFamilyInOrder) {
   shared.idle_payers = snapshot::IdlePayers::kByUse;
   auto whole = s;
   whole.zones.front().domain = status::Domain::kPlatform;
-  const std::string text = Text(s, Options(), {.self = &self, .http = &http}) + Text(shared) + Text(whole);
+  std::string text = Text(s, Options(), {.self = &self, .http = &http}) + Text(shared) + Text(whole);
+  RenderOptions exact = Options();
+  exact.selection.state_label = false;
+  for (const std::string& line : Lines(Text(s, exact)))
+    if (line.contains("_state_info{")) text += line + "\n";
   const auto present = FamiliesIn(text);
   for (const Family& family : Families()) {
     ASSERT_TRUE(present.contains(std::string(family.name))) << family.name;

@@ -35,6 +35,9 @@ constexpr auto kEnergyFamilies = std::to_array<Family>({
      kContainerState, Seconds<&Snapshot::containers, true>, "seconds", kContainer, kUpstream},
     {"kepler_container_cpu_watts", "Power consumption of cpu at container level in watts", kContainerZone,
      Watts<&Snapshot::containers>, "watts", kContainer, kUpstream},
+    {"kepler_container_state_info",
+     "State of the container: running or terminated; always 1; only with exporter.prometheus.exactTotals",
+     kContainerState, States<&Snapshot::containers>, "", kContainer},
     {"kepler_node_cache_miss_total", "Last-level cache misses of all processes; only if activity.counters is on",
      kNodeName, NodeEvents<&HardwareEvents::cache_misses>, "", kNode},
     {"kepler_node_context_switches_total", "Context switches on all CPUs", kNodeName,
@@ -158,6 +161,9 @@ constexpr auto kEnergyFamilies = std::to_array<Family>({
      Joules<&Snapshot::pods>, "joules", kPod, kUpstream},
     {"kepler_pod_cpu_watts", "Power consumption of cpu at pod level in watts", kPodZone, Watts<&Snapshot::pods>,
      "watts", kPod, kUpstream},
+    {"kepler_pod_state_info",
+     "State of the pod: running or terminated; always 1; only with exporter.prometheus.exactTotals", kPodState,
+     States<&Snapshot::pods>, "", kPod},
     {"kepler_process_cache_miss_total", "Last-level cache misses at process level; only if activity.counters is on",
      kProcessStateless, Events<&Snapshot::processes, false, &HardwareEvents::cache_misses>, "", kProcess},
     {"kepler_process_cpu_cycles_total", "CPU cycles at process level; only if activity.counters is on",
@@ -174,6 +180,9 @@ constexpr auto kEnergyFamilies = std::to_array<Family>({
      kProcessStateless, Seconds<&Snapshot::processes, false>, "seconds", kProcess, kUpstream},
     {"kepler_process_cpu_watts", "Power consumption of cpu at process level in watts", kProcessZone,
      Watts<&Snapshot::processes>, "watts", kProcess, kUpstream},
+    {"kepler_process_state_info",
+     "State of the process: running or terminated; always 1; only with exporter.prometheus.exactTotals", kProcessState,
+     States<&Snapshot::processes>, "", kProcess},
     {"kepler_vm_cpu_idle_joules_total",
      "Share of idle CPU energy at vm level, in joules, not part of the active energy; only with attribution.idle: "
      "by-use",
@@ -182,6 +191,9 @@ constexpr auto kEnergyFamilies = std::to_array<Family>({
      "joules", kVm, kUpstream},
     {"kepler_vm_cpu_watts", "Power consumption of cpu at vm level in watts", kVmZone, Watts<&Snapshot::vms>, "watts",
      kVm, kUpstream},
+    {"kepler_vm_state_info",
+     "State of the virtual machine: running or terminated; always 1; only with exporter.prometheus.exactTotals",
+     kVmState, States<&Snapshot::vms>, "", kVm},
 });
 static_assert(IsValid(kEnergyFamilies));
 

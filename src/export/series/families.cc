@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <iterator>
+#include <list>
 #include <vector>
 
 #include "export/series/family_table.h"
@@ -10,6 +11,21 @@ std::span<const Family> Families() {
   static const std::vector<Family> kFamilies = [] {
     std::vector<Family> all;
     std::ranges::merge(EnergyFamilies(), AgentFamilies(), std::back_inserter(all), {}, &Family::name, &Family::name);
+    return all;
+  }();
+  return kFamilies;
+}
+
+std::span<const Family> FamiliesWithoutState() {
+  static std::list<std::vector<std::string_view>> labels;
+  static const std::vector<Family> kFamilies = [] {
+    std::vector<Family> all(Families().begin(), Families().end());
+    for (Family& family : all) {
+      if (family.name.ends_with("_state_info") || std::ranges::count(family.labels, "state") == 0) continue;
+      auto& left = labels.emplace_back(family.labels.begin(), family.labels.end());
+      std::erase(left, "state");
+      family.labels = left;
+    }
     return all;
   }();
   return kFamilies;

@@ -42,6 +42,8 @@ struct Family {
 
 /// Sorted by name.
 [[nodiscard]] std::span<const Family> Families();
+/// The same families, in which only the *_state_info families have the label `state`.
+[[nodiscard]] std::span<const Family> FamiliesWithoutState();
 
 inline constexpr std::string_view kTotal = "_total";
 /// Returns "counter" or "gauge".

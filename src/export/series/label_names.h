@@ -42,12 +42,15 @@ inline constexpr Names<5> kBuild = {"arch", "branch", "goversion", "revision", "
 inline constexpr Names<5> kCpu = {"core_id", "model_name", "physical_id", "processor", "vendor_id"};
 inline constexpr Names<9> kProcessZone = {"comm",  "container_id", "exe",   "node_name", "pid",
                                           "state", "type",         "vm_id", "zone"};
+inline constexpr Names<8> kProcessState = {"comm", "container_id", "exe", "node_name", "pid", "state", "type", "vm_id"};
 inline constexpr Names<7> kProcessStateless = {"comm", "container_id", "exe", "node_name", "pid", "type", "vm_id"};
 inline constexpr Names<7> kContainerZone = {"container_id", "container_name", "node_name", "pod_id",
                                             "runtime",      "state",          "zone"};
 inline constexpr Names<6> kContainerState = {"container_id", "container_name", "node_name",
                                              "pod_id",       "runtime",        "state"};
 inline constexpr Names<6> kVmZone = {"hypervisor", "node_name", "state", "vm_id", "vm_name", "zone"};
+inline constexpr Names<5> kVmState = {"hypervisor", "node_name", "state", "vm_id", "vm_name"};
+inline constexpr Names<5> kPodState = {"node_name", "pod_id", "pod_name", "pod_namespace", "state"};
 inline constexpr Names<6> kPodZone = {"node_name", "pod_id", "pod_name", "pod_namespace", "state", "zone"};
 
 }  // namespace kepler::series

@@ -239,7 +239,8 @@ void CutSeries(const Context& c, Visitor& out) {
   const size_t of_events = c.snapshot.processes.events.empty() ? 0 : 3;
   const size_t watts = c.extras.stale ? 0 : c.fresh_zones.size();
   const size_t idle = SharesIdle(c.snapshot, Level::kProcess) ? c.idle_zones.size() : 0;
-  const uint64_t each = c.zones.size() + watts + idle + 1 + of_events;
+  const size_t state = c.selection.state_label ? 0 : 1;
+  const uint64_t each = c.zones.size() + watts + idle + 1 + of_events + state;
   out.Add({"kernel_threads"}, Of(c.snapshot.cut->kernel_threads * each));
   out.Add({"max_processes"}, Of(c.snapshot.cut->max * each));
   out.Add({"min_watts"}, Of(c.snapshot.cut->min_power * each));

@@ -64,6 +64,7 @@ class Visitor {
 struct Selection {
   uint32_t levels = kAllLevels;  // bits of Gate
   BuildInfo build{};
+  bool state_label = true;  // false: a workload has one series across its end, and its state is a *_state_info series
 };
 
 /// Values that are not in the snapshot and may differ between two visits.

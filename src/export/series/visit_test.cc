@@ -143,6 +143,40 @@ TEST_F(VisitSeriesTest, CutProcesses_WithSharedIdleEnergy_HaveItsSamplesToo) {
   }
 }
 
+TEST_F(VisitSeriesTest, WithoutStateLabel_TheStateIsASeries) {
+  EXPECT_THAT(Visit().lines["kepler_process_state_info"], ElementsAre());
+  snapshot_.processes.state[0] = snapshot::State::kTerminated;
+  testing::AddRow(snapshot_.containers, snapshot::ContainerIdentity{"c1", "web", "docker", "p1"});
+  testing::AddRow(snapshot_.vms, snapshot::VmIdentity{"v1", "guest", "kvm"});
+  auto with = Visit().lines;
+  auto lines = Visit({.state_label = false}).lines;
+  EXPECT_THAT(lines["kepler_process_state_info"],
+              ElementsAre("comm=sh container_id=c1 exe=/bin/sh pid=42 state=terminated type=container vm_id= 1 @11"));
+  EXPECT_THAT(lines["kepler_container_state_info"],
+              ElementsAre("container_id=c1 container_name=web pod_id=p1 runtime=docker state=running 1 @0"));
+  EXPECT_THAT(lines["kepler_vm_state_info"], ElementsAre("hypervisor=kvm state=running vm_id=v1 vm_name=guest 1 @0"));
+  EXPECT_THAT(lines["kepler_pod_state_info"],
+              ElementsAre("pod_id=p1 pod_name=shop pod_namespace=default state=running label_tier=front 1 @0"));
+  for (auto& [name, samples] : with) {
+    if (name.ends_with("_state_info") || name == "kepler_exposed_series") continue;
+    for (std::string& sample : samples)
+      for (const std::string_view state : {"state=running ", "state=terminated "})
+        if (const size_t at = sample.find(state); at != std::string::npos) sample.erase(at, state.size());
+    EXPECT_EQ(lines[name], samples) << name;
+  }
+}
+
+TEST_F(VisitSeriesTest, CutProcesses_WithoutStateLabel_HaveTheirStateToo) {
+  snapshot_.cut = {.kernel_threads = 1, .min_power = 0, .max = 0};
+  const Selection exact{.levels = kProcess, .state_label = false};
+  const uint64_t one = CountSamples(snapshot_, exact, {});
+  auto more = snapshot_;
+  testing::AddRow(more.processes, testing::Process(43, "sh", "/bin/sh", ""), {Energy{}}, {0.0}, Nanoseconds(0));
+  more.processes.begin.push_back({});
+  EXPECT_THAT(Visit(exact).lines["kepler_cut_series"],
+              Contains(fmt::format("limit=kernel_threads {} @0", CountSamples(more, exact, {}) - one)));
+}
+
 TEST_F(VisitSeriesTest, StaleOrNotSelected_IsLeftOut) {
   EXPECT_THAT(Visit({}, {.stale = true}).lines, Not(Contains(Key("kepler_process_cpu_watts"))));
   EXPECT_THAT(Visit({.levels = kPod}).lines, Not(Contains(Key("kepler_process_cpu_joules_total"))));

@@ -54,10 +54,11 @@ class RowLabels {
 
 /// `cells`: rows × zones.
 template <class Table, class Cell>
-void AddCells(const Table& table, const std::vector<ZoneLabel>& zones, const std::vector<Cell>& cells, Visitor& out) {
+void AddCells(const Table& table, bool with_state, const std::vector<ZoneLabel>& zones, const std::vector<Cell>& cells,
+              Visitor& out) {
   if (zones.empty() || !out.Wants(table.rows() * zones.size())) return;
   for (size_t row = 0; row < table.rows(); ++row) {
-    const RowLabels labels(*table.identity[row], &table.state[row]);
+    const RowLabels labels(*table.identity[row], with_state ? &table.state[row] : nullptr);
     out.AddZones(labels.labels(), zones, std::span(cells).subspan(row * table.zones, table.zones), table.begin_of(row));
   }
 }
@@ -76,27 +77,34 @@ void AddRows(const Table& table, bool with_state, const Value& value, Visitor& o
 // Rows of a table of the snapshot, for energy_families.cc. Labels: those of the identity, state, zone.
 template <auto kTable>
 void Joules(const Context& c, Visitor& out) {
-  AddCells(c.snapshot.*kTable, c.zones, (c.snapshot.*kTable).energy, out);
+  AddCells(c.snapshot.*kTable, c.selection.state_label, c.zones, (c.snapshot.*kTable).energy, out);
 }
 /// Emits rows only if workloads of that level share idle energy.
 template <auto kTable, snapshot::Level kLevel>
 void IdleJoules(const Context& c, Visitor& out) {
-  if (SharesIdle(c.snapshot, kLevel)) AddCells(c.snapshot.*kTable, c.idle_zones, (c.snapshot.*kTable).energy, out);
+  if (SharesIdle(c.snapshot, kLevel))
+    AddCells(c.snapshot.*kTable, c.selection.state_label, c.idle_zones, (c.snapshot.*kTable).energy, out);
 }
 template <auto kTable>
 void Watts(const Context& c, Visitor& out) {
-  AddCells(c.snapshot.*kTable, c.fresh_zones, (c.snapshot.*kTable).watts, out);
+  AddCells(c.snapshot.*kTable, c.selection.state_label, c.fresh_zones, (c.snapshot.*kTable).watts, out);
 }
 template <auto kTable, bool kWithState>
 void Seconds(const Context& c, Visitor& out) {
   const auto& table = c.snapshot.*kTable;
-  AddRows(table, kWithState, [&](size_t row) { return Of(table.cpu[row]); }, out);
+  AddRows(table, kWithState && c.selection.state_label, [&](size_t row) { return Of(table.cpu[row]); }, out);
 }
 template <auto kTable, bool kWithState, auto kMember>
 void Events(const Context& c, Visitor& out) {
   const auto& table = c.snapshot.*kTable;
   if (!table.events.empty())
-    AddRows(table, kWithState, [&](size_t row) { return Of(table.events[row].*kMember); }, out);
+    AddRows(
+        table, kWithState && c.selection.state_label, [&](size_t row) { return Of(table.events[row].*kMember); }, out);
+}
+/// Emits rows only if the other families have no label `state`.
+template <auto kTable>
+void States(const Context& c, Visitor& out) {
+  if (!c.selection.state_label) AddRows(c.snapshot.*kTable, true, [](size_t) { return Of(uint64_t{1}); }, out);
 }
 
 }  // namespace kepler::series
