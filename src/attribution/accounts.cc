@@ -66,7 +66,7 @@ template <class Identity>
 bool Accounts<Identity>::End(Row row, BootTime now, size_t primary_zone) {
   Check(running(row), "an ending account must be running");
   const bool enough = primary_zone < zones_ && at(row, primary_zone) >= policy_.threshold;
-  if (policy_.cap() == 0 || !enough || !has_series(row)) {
+  if (!keeps(row) && (policy_.cap() == 0 || !enough || !has_series(row))) {
     Depart(row);
     return false;
   }

@@ -24,6 +24,9 @@ struct RetentionPolicy {
   Nanoseconds retention = std::chrono::minutes(2);
   Energy threshold = Energy::Joules(10);  // of the primary zone; an ended workload with less is not listed
   int64_t max = 500;                      // 0: none; negative: kMaxEver
+  /// A series that a snapshot has shown stays listed for the retention, whatever its energy and however many there are
+  /// (up to kMaxEver). A reader that scrapes more often than that sees all that the series ever had.
+  bool keep_shown = false;
   static constexpr size_t kMaxEver = 100'000;
   [[nodiscard]] size_t cap() const { return max < 0 ? kMaxEver : static_cast<size_t>(max); }
 };
@@ -74,8 +77,8 @@ class Accounts {
   /// Resets the charges of the last tick, from which watts are computed, except in zones with keep[zone].
   void ForgetTick(const std::vector<bool>& keep);
 
-  /// Ends the account of a workload. True: it had a series and used enough, so it stays listed as terminated. False: it
-  /// departs now.
+  /// Ends the account of a workload. True: it had a series and used enough, or the policy keeps it, so it stays listed
+  /// as terminated. False: it departs now.
   [[nodiscard]] bool End(Row row, BootTime now, size_t primary_zone);
   /// Continues the account of a terminated workload that is still listed.
   void Revive(Row row) {
@@ -115,6 +118,8 @@ class Accounts {
   /// Changes the labels. The old series departs, and the row continues from 0 under the new labels. If no snapshot has
   /// shown the old labels, nothing departs and the row keeps its energy.
   void Relabel(Row row, std::shared_ptr<const Identity> identity);
+  /// Returns true if the account will stay listed after its end because a snapshot has shown its series.
+  [[nodiscard]] bool keeps(Row row) const { return policy_.keep_shown && shown(row) && has_series(row); }
   /// Ends the listing of terminated workloads after their retention, and of those beyond the cap, lowest energy first.
   /// Calls `departed(row)` before it frees a row.
   template <class OnDepart>
@@ -182,9 +187,12 @@ void Accounts<Identity>::Expire(BootTime now, size_t primary_zone, OnDepart&& de
       ranking_.push_back(row);
     }
   }
-  if (ranking_.size() <= policy_.cap()) return;
-  const auto keep = static_cast<std::ptrdiff_t>(policy_.cap());
+  const auto kept = static_cast<size_t>(std::ranges::count_if(ranking_, [&](Row row) { return keeps(row); }));
+  const size_t cap = std::min(std::max(policy_.cap(), kept), RetentionPolicy::kMaxEver);
+  if (ranking_.size() <= cap) return;
+  const auto keep = static_cast<std::ptrdiff_t>(cap);
   std::nth_element(ranking_.begin(), ranking_.begin() + keep, ranking_.end(), [&](Row a, Row b) {
+    if (keeps(a) != keeps(b)) return keeps(a);
     const Energy ea = at(a, primary_zone);
     const Energy eb = at(b, primary_zone);
     return ea != eb ? ea > eb : expires_[a] > expires_[b];

@@ -35,7 +35,7 @@ enum class Scan : uint8_t { kDone, kFailed };
 /// reported in an earlier tick.
 struct ShortLivedProcess {
   size_t number = 0;  // argument of Identify
-  Groups groups;
+  Groups groups{};
   Nanoseconds cpu{0};
   HardwareEvents events{};
   bool late_remainder = false;

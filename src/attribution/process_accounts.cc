@@ -36,6 +36,7 @@ Row ProcessAccounts::OpenAccount(IdentityPtr identity, const Groups& groups) {
 }
 
 void ProcessAccounts::Close(Row process) {
+  if (keeps(process)) return EndLater(process);
   ForgetLiving(process);
   Depart(process);
 }

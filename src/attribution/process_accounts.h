@@ -27,7 +27,7 @@ class ProcessAccounts : public Accounts<snapshot::ProcessIdentity> {
   Row OpenEnded(IdentityPtr identity, const Groups& groups);
   [[nodiscard]] const Groups& groups(Row process) const { return groups_[process]; }
   [[nodiscard]] bool kernel_thread(Row process) const { return kernel_threads_[process] != 0; }
-  /// Call if the labels or the groups changed. The series departs now.
+  /// Call if the labels or the groups changed. The series departs now, or ends if the policy keeps it.
   void Close(Row process);
   /// Call if the process has ended. EndAll() ends the account, after the last slice was charged.
   void EndLater(Row process);
