@@ -41,7 +41,7 @@ kepler_node_cpu_watts{node_name="vm",path="model",zone="package"} 1.945274939053
 * `/metrics` answers in Prometheus text 0.0.4, OpenMetrics 1.0.0 or Prometheus protobuf, by the `Accept` header. It uses gzip by
   `Accept-Encoding`.
 * In protobuf every counter has its created timestamp: the time at which the counter was 0. It stays the same for the life of the
-  series, also if the clock is set.
+  series, also if the clock is set. OpenMetrics has it with `exporter.prometheus.createdLines`.
 * Every series has the label `node_name`, except `kepler_build_info`, `kepler_node_cpu_info`, `process_*` and `promhttp_*`.
 * Labels are sorted by name. Families are sorted by the name of their series.
 * Joules and seconds are printed from whole microjoules and nanoseconds. Sums over one scrape are therefore exact.
@@ -53,7 +53,8 @@ kepler_node_cpu_watts{node_name="vm",path="model",zone="package"} 1.945274939053
 * **Missing watts**: a zone has no watts if a part of it was not read in the last tick. No zone has watts if the snapshot is too
   old (`kepler_snapshot_timestamp_seconds`).
 * **`state`** is `running` or `terminated`. A terminated workload keeps its joules, has 0 W, and stays listed for
-  `monitor.terminatedRetention`. Its terminated series is separate from its running series.
+  `monitor.terminatedRetention`. Its terminated series is separate from its running series. With
+  `exporter.prometheus.exactTotals` a workload has one series without `state` ([exact-totals.md](exact-totals.md)).
 * **Estimates** have `path="model"`. The energy of workloads in such a zone is estimated too, but has no label for it.
   `kepler_model_info` names the model. With `scope="machine"` the estimate includes idle power. With `scope="load"` it is only
   the power that load adds; all of that power is active ([default-model.md](default-model.md)).

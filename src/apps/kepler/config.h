@@ -80,6 +80,8 @@ struct Config {
   std::vector<DebugCollector> debug_collectors = {DebugCollector::kGo};
   settings::EnumSet<MetricsLevel> metrics_level = kAllLevels;
   Limits limits;
+  bool created_lines = false;
+  bool exact_totals = false;
   std::string web_config_file;
   std::vector<std::string> listen_addresses = {":28282"};
   bool pprof_enabled = false;

@@ -55,7 +55,7 @@ activity: {source: procfs, counters: hardware}
 attribution: {weights: counters, ratio: exact, split: baseline, idle: by-use}
 exporter:
   stdout: {enabled: true, top: 4}
-  prometheus: {enabled: false, debugCollectors: [process], metricsLevel: [node, vm]}
+  prometheus: {enabled: false, debugCollectors: [process], metricsLevel: [node, vm], createdLines: true, exactTotals: true}
 web: {configFile: /w, listenAddresses: ["[::1]:1"]}
 debug: {pprof: {enabled: true}}
 kube: {enabled: true, config: /k, nodeName: n, podInformer: {mode: apiserver, pollInterval: 1m}}
@@ -92,6 +92,8 @@ experimental:
   EXPECT_TRUE(c.stdout_enabled);
   EXPECT_EQ(c.stdout_top, 4);
   EXPECT_FALSE(c.prometheus_enabled);
+  EXPECT_TRUE(c.created_lines);
+  EXPECT_TRUE(c.exact_totals);
   EXPECT_THAT(c.debug_collectors, ElementsAre(DebugCollector::kProcess));
   EXPECT_EQ(c.metrics_level, Levels({MetricsLevel::kNode, MetricsLevel::kVm}));
   EXPECT_EQ(c.web_config_file, "/w");

@@ -207,6 +207,24 @@ void WarnOfMsr(Draft& draft, const Config& config) {
   warn(config.rapl.msr_device_path != Config().rapl.msr_device_path, "rapl.msr.devicePath");
 }
 
+/// Joules that a series gets between the last scrape and its end are lost to who adds up increases.
+void WarnOfExactTotals(Draft& draft, const Config& config) {
+  if (!config.exact_totals) return;
+  constexpr std::chrono::minutes kShort{1};
+  if (config.terminated_retention < kShort)
+    draft.Warn(
+        fmt::format("{}: ended workloads are listed for less than a minute; totals are exact only with a shorter "
+                    "scrape interval",
+                    draft.Where("monitor.terminatedRetention")));
+  const auto warn = [&](bool limits, std::string_view path) {
+    if (limits)
+      draft.Warn(fmt::format("{}: totals of processes are not exact, because this limit ends series at any time",
+                             draft.Where(path)));
+  };
+  warn(config.limits.max_processes > 0, "exporter.prometheus.limits.maxProcesses");
+  warn(config.limits.min_watts > 0, "exporter.prometheus.limits.minWatts");
+}
+
 void WarnOfInformer(Draft& draft, const Config& config) {
   if (config.kube_enabled) return;
   const Config defaults;
@@ -258,6 +276,7 @@ void Complete(Draft& draft, Config& config, const std::string& hostname) {
     draft.Warn("activity.source: procfs cannot count hardware events, using CPU time; metrics of events are left out");
   WarnOfBaseline(draft, config);
   WarnOfMsr(draft, config);
+  WarnOfExactTotals(draft, config);
   WarnOfInformer(draft, config);
   if (config.node_name.empty()) config.node_name = hostname;
   if (config.redfish_enabled && config.redfish_node_name.empty()) config.redfish_node_name = config.node_name;

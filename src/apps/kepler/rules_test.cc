@@ -450,6 +450,20 @@ TEST(Complete, MsrSettingsWithoutMsr_AreNamed) {
   EXPECT_THAT(draft.warnings(), ElementsAre(HasSubstr("rapl.msr.force: has no effect without rapl.msr.enabled")));
 }
 
+TEST(Complete, SettingsThatMakeExactTotalsInexact_AreNamed) {
+  ConfigDraft draft("");
+  draft.config.terminated_retention = std::chrono::seconds(30);
+  draft.config.limits = {.max_processes = 100, .min_watts = 1};
+  Complete(draft, draft.config, "host");
+  EXPECT_THAT(draft.warnings(), IsEmpty());
+  draft.config.exact_totals = true;
+  Complete(draft, draft.config, "host");
+  EXPECT_THAT(draft.warnings(),
+              ElementsAre(HasSubstr("monitor.terminatedRetention: ended workloads are listed for less than a minute"),
+                          HasSubstr("limits.maxProcesses: totals of processes are not exact"),
+                          HasSubstr("limits.minWatts: totals of processes are not exact")));
+}
+
 TEST(Complete, BaselineWithAnIntervalThatTeachesNothing_IsNamed) {
   ConfigDraft draft("");
   draft.config.split.idle = pipeline::IdlePolicy::kBaseline;

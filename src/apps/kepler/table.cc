@@ -185,6 +185,15 @@ constexpr Key kKeys[] = {
     Key("exporter.prometheus.limits.maxLabelLength", "",
         "Maximum length of the names of programs and containers in labels; ids are never cut",
         kAt<&Config::limits, &Limits::max_label_length>, {.unit = "bytes", .min = 16, .max = kMaxLabelBytes}),
+    Key("exporter.prometheus.exactTotals", "",
+        "Give each workload one series, without the label state, that stays for monitor.terminatedRetention after its "
+        "end. Increases over time are then exact. The state is in kepler_process_state_info and its like. The labels "
+        "differ from those of Kepler 0.11",
+        kAt<&Config::exact_totals>),
+    Key("exporter.prometheus.createdLines", "",
+        "In OpenMetrics, write a line with the start time after each counter (_created). The protobuf format always "
+        "has these times; servers that do not ingest them store the lines as series",
+        kAt<&Config::created_lines>),
     Key("web.configFile", "web.config-file",
         "Path to the web configuration file in the format of the Prometheus exporters (TLS, basic authentication)",
         kAt<&Config::web_config_file>, {.alias = "web.config.file", .is_path = true}),

@@ -275,7 +275,8 @@ std::unique_ptr<workload::kubernetes::Informer> MakeInformer(const Config& confi
 
 attribution::RetentionPolicy MakeRetention(const Config& config) {
   static_assert(attribution::RetentionPolicy::kMaxEver == 100'000, "the help of monitor.maxTerminated has this number");
-  return {config.terminated_retention, Energy::Joules(config.min_terminated_joules), config.max_terminated};
+  return {config.terminated_retention, Energy::Joules(config.min_terminated_joules), config.max_terminated,
+          config.exact_totals};
 }
 
 pipeline::SeriesLimits MakeLimits(const Config& config) {
@@ -290,7 +291,7 @@ prometheus::RenderOptions MakeRenderOptions(const Config& config, const BuildInf
                 Levels({MetricsLevel::kProcess}).bits == series::kProcess &&
                 Levels({MetricsLevel::kContainer}).bits == series::kContainer &&
                 Levels({MetricsLevel::kVm}).bits == series::kVm && Levels({MetricsLevel::kPod}).bits == series::kPod);
-  return {LabelText(config.node_name), {config.metrics_level.bits, build}};
+  return {LabelText(config.node_name), {config.metrics_level.bits, build, !config.exact_totals}, config.created_lines};
 }
 
 void ConfigureLog(const Config& config) {
