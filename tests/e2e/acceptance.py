@@ -1,9 +1,12 @@
 """The acceptance checks in full length: one line of figures each. Run by tools/acceptance.sh, which explains them."""
 import argparse
+import os
+import subprocess
 import sys
 
 import activity_scenarios as activity
 import energy_shares
+import exact_totals
 import pod_churn
 import scenarios
 import siege
@@ -21,6 +24,12 @@ def churn_of_pods(mode, minutes, source):
     return pod_churn.pod_churn(mode, 60 * minutes, step, pause=step, source=source)
 
 
+def totals_in_prometheus(minutes, source):
+    programs = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cluster", "programs.py")
+    subprocess.run([sys.executable, programs, "prometheus"], check=True, stdout=subprocess.DEVNULL)
+    return exact_totals.exact_totals(60 * minutes, 15, source)
+
+
 def items(source, minutes, cpus):
     """{item: its checks with that source of activity}"""
     asked = f"--activity.source={source}"
@@ -36,6 +45,7 @@ def items(source, minutes, cpus):
                   lambda: activity.mixed(1, asked, source=source)],
         "build": [lambda: energy_shares.build_beside_burner(120, "proc-stat", source),
                   lambda: energy_shares.build_beside_burner(120, "exact", source)],
+        "prometheus": [lambda: totals_in_prometheus(minutes or 15, source)],
         "pods": [lambda: churn_of_pods("apiserver", minutes, source), lambda: churn_of_pods("kubelet", minutes, source)],
         "siege": [lambda: siege.siege(minutes or 60, source=source),
                   lambda: siege.siege(min(minutes or 60, SIEGE_FROM_ONE), source=source, from_users_address=True)],

@@ -12,11 +12,14 @@ from exposition import Exposition
 from harness import end, free_port, require, wait_until
 
 CONFIG = """
-global: {{scrape_interval: 1s, scrape_timeout: 1s}}
+global:
+  scrape_interval: 1s
 scrape_configs:
   - job_name: kepler
-    static_configs: [{{targets: [{targets}]}}]
+    static_configs:
+      - targets: [localhost:28282]
 """
+NEWER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "build", "cluster", "bin", "prometheus-0.316.0")
 # What Prometheus counts for samples that it did not take.
 DROPPED = ("prometheus_target_scrapes_exceeded_sample_limit_total",
            "prometheus_target_scrapes_exceeded_body_size_limit_total",
@@ -32,15 +35,23 @@ def strict_openmetrics(text):
     return list(text_string_to_metric_families(text))
 
 
-class Prometheus(contextlib.AbstractContextManager):
-    """Scrapes agents on these ports of 127.0.0.1, each once a second."""
+def replace_once(text, old, new):
+    if text.count(old) != 1:
+        raise AssertionError(f"{text.count(old)} times {old!r} in {text!r}")
+    return text.replace(old, new)
 
-    def __init__(self, *ports):
-        require(shutil.which("prometheus"), "prometheus is not installed")
+
+class Prometheus(contextlib.AbstractContextManager):
+    """Scrapes agents on these ports of 127.0.0.1. Its configuration has one target, localhost:28282, in their place."""
+
+    def __init__(self, *ports, config=CONFIG, program="prometheus", flags=()):
+        require(shutil.which(program), f"{program} is not installed or not built")
         self.directory = tempfile.mkdtemp(prefix="kepler-prometheus-")
         self.port = free_port()
+        self.program, self.flags = program, flags
+        targets = ", ".join(f'"127.0.0.1:{port}"' for port in ports)
         with open(self.path("prometheus.yml"), "w", encoding="ascii") as file:
-            file.write(CONFIG.format(targets=", ".join(f'"127.0.0.1:{port}"' for port in ports)))
+            file.write(replace_once(config, "localhost:28282", targets))
         self.process = None
 
     def path(self, name):
@@ -49,7 +60,7 @@ class Prometheus(contextlib.AbstractContextManager):
     def __enter__(self):
         with open(self.path("log"), "wb") as log:
             self.process = subprocess.Popen(
-                ["prometheus", f"--config.file={self.path('prometheus.yml')}", "--log.level=warn",
+                [self.program, *self.flags, f"--config.file={self.path('prometheus.yml')}", "--log.level=warn",
                  f"--storage.tsdb.path={self.path('data')}", "--storage.tsdb.retention.time=3650d",
                  f"--web.listen-address=127.0.0.1:{self.port}"],
                 stdout=log, stderr=log)
@@ -79,6 +90,14 @@ class Prometheus(contextlib.AbstractContextManager):
 
     def query(self, expression):
         return [float(result["value"][1]) for result in self.ask(query=expression)]
+
+    def by_agent(self, expression, moment):
+        """{port of the agent: sum of the values} at a Unix time."""
+        sums = {}
+        for result in self.ask(query=expression, time=f"{moment:.3f}"):
+            port = int(result["metric"]["instance"].rpartition(":")[2])
+            sums[port] = sums.get(port, 0) + float(result["value"][1])
+        return sums
 
     def scrapes(self):
         return int(sum(self.query('count_over_time(up{job="kepler"}[1h])')))
