@@ -13,6 +13,7 @@ MB = 1e6
 REPEATS = 10  # scrapes of one snapshot per round
 MEMORY_BUDGETS = {200: 14, BUDGETED: 36}  # MB
 MAX_START = 0.5  # seconds
+PROTOBUF = "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited"
 
 
 class Rounds:
@@ -24,6 +25,7 @@ class Rounds:
         self._tools, self._agent, self._interval = tools, agent, interval
         self.ticks, self.own_ticks, self.gzip, self.again, self.identity, self.yardsticks = [], [], [], [], [], []
         self.gzip_wall, self.gzip_bytes, self.identity_bytes = [], 0, 0
+        self.protobuf, self.protobuf_bytes = [], 0
 
     def run(self, count):
         scraper = Scraper(self._agent.port)
@@ -37,6 +39,8 @@ class Rounds:
         same = all([scraper.scrape("gzip")[0] == body for _ in range(REPEATS)])
         again = self._agent.settled_cpu()
         plain = scraper.scrape("identity")[0]
+        after_plain = self._agent.settled_cpu()
+        protobuf = scraper.scrape("gzip", PROTOBUF)[0]
         end = self._agent.settled_cpu()
         self.yardsticks.append(self._tools.yardstick(1)[0])
         text = gzip.decompress(body).decode()
@@ -51,8 +55,9 @@ class Rounds:
         self.gzip.append(first - arrived)
         self.gzip_wall.append(wall)
         self.again.append((again - first) / REPEATS)
-        self.identity.append(end - again)
-        self.gzip_bytes, self.identity_bytes = len(body), len(plain)
+        self.identity.append(after_plain - again)
+        self.protobuf.append(end - after_plain)
+        self.gzip_bytes, self.identity_bytes, self.protobuf_bytes = len(body), len(plain), len(protobuf)
         return end, ticks, tick_cpu
 
 
@@ -103,8 +108,10 @@ def measure(tools, meter, count, source, table, rounds):
         table.cost(f"{label}: scrape gzip, new snapshot", median(work.gzip), yardstick, 0.12 if largest else None)
         table.cost(f"{label}: scrape gzip, same snapshot", median(work.again), yardstick, 0.005 if largest else None)
         table.cost(f"{label}: scrape identity, new snapshot", median(work.identity), yardstick)
+        table.cost(f"{label}: scrape protobuf gzip, new snapshot", median(work.protobuf), yardstick, 0.12 if largest else None)
         table.add(f"{label}: scrape wall time, gzip", f"{median(work.gzip_wall) * 1e3:.0f} ms")
-        table.add(f"{label}: size gzip / identity", f"{work.gzip_bytes / MB:.2f} / {work.identity_bytes / MB:.2f} MB")
+        table.add(f"{label}: size gzip / identity / protobuf gzip",
+                  f"{work.gzip_bytes / MB:.2f} / {work.identity_bytes / MB:.2f} / {work.protobuf_bytes / MB:.2f} MB")
         most = MEMORY_BUDGETS.get(count)
         table.add(f"{label}: RSS, read with gzip", f"{memory / MB:.1f} MB", budget=f"<= {most} MB" if most else "",
                   ok=memory <= most * MB if most else None)

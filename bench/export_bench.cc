@@ -7,14 +7,16 @@
 namespace kepler::prometheus {
 namespace {
 
-void Render10000Processes(benchmark::State& state) {
+void Render10000Processes(benchmark::State& state, Format format) {
   const auto snapshot = testing::BusySnapshot({"core", "dram", "package", "psys"}, 10'000);
   const RenderOptions options{.node_name = "worker-17.example.com"};
   size_t bytes = 0;
-  for (auto _ : state) bytes = RenderPage(snapshot, options, {}, Format::kText004).gzip.size();
+  for (auto _ : state) bytes = RenderPage(snapshot, options, {}, format).gzip.size();
   state.counters["bytes"] = static_cast<double>(bytes);
 }
-BENCHMARK(Render10000Processes)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(Render10000Processes, text, Format::kText004)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(Render10000Processes, openmetrics, Format::kOpenMetrics100)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(Render10000Processes, protobuf, Format::kProtobuf)->Unit(benchmark::kMillisecond);
 
 /// What a client that takes no gzip costs beyond that.
 void ReadPlainPageOf10000Processes(benchmark::State& state) {

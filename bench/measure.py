@@ -114,10 +114,10 @@ class Scraper:
     def __init__(self, port):
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
 
-    def scrape(self, encoding="gzip"):
+    def scrape(self, encoding="gzip", accept="text/plain"):
         """The body as it came, and the wall time until its last byte."""
         begin = time.monotonic()
-        self._connection.request("GET", "/metrics", headers={"Accept-Encoding": encoding})
+        self._connection.request("GET", "/metrics", headers={"Accept": accept, "Accept-Encoding": encoding})
         response = self._connection.getresponse()
         body = response.read()
         if response.status != 200:
