@@ -1,6 +1,7 @@
 #pragma once
 // Identities: label texts of workloads. workload/ creates them; they are immutable and shared. Every text is valid
 // UTF-8 and bounded (LabelText).
+#include <compare>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -45,6 +46,15 @@ struct PodIdentity {
     const bool same_labels = labels == other.labels || (labels && other.labels && *labels == *other.labels);
     return same_labels && id == other.id && name == other.name && name_space == other.name_space;
   }
+};
+
+/// Key of a roll-up: a namespace, or a controller of pods in it. The kind and the name of a namespace's own roll-up are
+/// empty, as are those of pods without a controller.
+struct OwnerIdentity {
+  std::string name_space;
+  std::string kind{};
+  std::string name{};
+  auto operator<=>(const OwnerIdentity&) const = default;
 };
 
 }  // namespace kepler::snapshot

@@ -108,6 +108,17 @@ struct Table {
   [[nodiscard]] double watts_at(size_t row, size_t zone) const { return watts[row * zones + zone]; }
 };
 
+/// Totals of pods by namespace or by owner, since a row began. They contain the energy of pods that have ended.
+struct RollUp {
+  size_t zones = 0;  // columns, as in a Table
+  std::vector<std::shared_ptr<const OwnerIdentity>> identity;
+  std::vector<Energy> energy;   // rows × zones
+  std::vector<BootTime> begin;  // time at which the row was 0
+
+  [[nodiscard]] size_t rows() const { return identity.size(); }
+  [[nodiscard]] Energy energy_at(size_t row, size_t zone) const { return energy[row * zones + zone]; }
+};
+
 /// Energy and power of the node in one zone. total = active + idle, exactly.
 struct NodeZone {
   Energy total;
