@@ -49,6 +49,7 @@ void Ledger::SetZones(std::vector<status::Zone> zones, size_t primary) {
   containers_.SetZones(columns_from);
   vms_.SetZones(columns_from);
   pods_.SetZones(columns_from);
+  roll_ups_.SetZones(columns_from);
   node_ = WithZones(node_, 1, before, from);
   methods_ = WithZones(methods_, 1, before, from);
   watts_per_uj_ = WithZones(watts_per_uj_, 1, before, from);
@@ -72,6 +73,7 @@ void Ledger::BeginTick(BootTime now) {
   containers_.BeginTick(begin_);
   vms_.BeginTick(begin_);
   pods_.BeginTick(begin_);
+  roll_ups_.BeginTick(begin_, now_);
   usage_.Clear();
   short_lived_.clear();
 }
@@ -150,6 +152,7 @@ void Ledger::Settle(std::span<const ZoneCharge> zones, Scan scan, const Identify
   learn_.assign(zones.size(), false);
   for (size_t zone = 0; zone < zones.size(); ++zone) ChargeNode(zone, zones[zone]);
   ChargeUsers(zones, identify);
+  roll_ups_.Charge(pods_, zones);
   ChargeTime();
   vms_.DepartReplaced();
   scanned_ = scan == Scan::kDone;
@@ -297,6 +300,7 @@ void Ledger::EndAll() {
   for (const Row row : containers_.closed().freed) container_pod_[row] = kNoRow;
   vms_.EndUntouched(now_, primary_);
   pods_.EndUntouched(now_, primary_);
+  roll_ups_.Close(pods_.closed().freed);
   // An ended container may still be listed when its pod no longer is.
   for (const Row row : pods_.closed().freed) std::ranges::replace(container_pod_, row, kNoRow);
 }

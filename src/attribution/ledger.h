@@ -17,6 +17,7 @@
 #include "attribution/group_accounts.h"
 #include "attribution/process_accounts.h"
 #include "attribution/process_listing.h"
+#include "attribution/roll_ups.h"
 #include "attribution/usage_list.h"
 #include "attribution/vm_accounts.h"
 #include "attribution/weights.h"
@@ -62,6 +63,9 @@ class Ledger {
   /// label of at most `max_bytes`. Empty names of a pod keep their former values, and its id stays.
   void RenameContainer(Row container, std::string_view name, size_t max_bytes);
   void RenamePod(Row pod, const snapshot::PodIdentity& names);
+  // As RollUps::Name() and NameEnded(). The row of a pod may have ended, but must be listed.
+  void SetOwner(Row pod, const OwnerView& owner) { roll_ups_.Name(pod, owner); }
+  void SetOwnersOfEnded(const FindOwner& find) { roll_ups_.NameEnded(find); }
   Row Container(const snapshot::ContainerIdentity& identity, Row pod);
   /// As VmAccounts::Open().
   Row Vm(const snapshot::VmIdentity& identity, const VmOwner& owner, bool goes_on = false) {
@@ -136,6 +140,7 @@ class Ledger {
   ByZone& Unlisted(snapshot::Level level, snapshot::Unlisted reason);
   void PublishUnlisted(snapshot::Snapshot& out) const;
   void PublishUnnamed(snapshot::Snapshot& out) const;
+  void PublishRollUps(snapshot::Snapshot& out) const;
   static void CheckSums(snapshot::Snapshot& out);
 
   std::vector<status::Zone> zones_;
@@ -161,6 +166,7 @@ class Ledger {
   GroupAccounts<snapshot::ContainerIdentity> containers_;
   VmAccounts vms_;
   GroupAccounts<snapshot::PodIdentity> pods_;
+  RollUps roll_ups_;
   std::vector<Row> container_pod_;  // by container row
 
   UsageList usage_;

@@ -22,6 +22,7 @@ void Ledger::Publish(snapshot::Snapshot& out) {
   out.cut = listing_.cut();
   PublishUnlisted(out);
   PublishUnnamed(out);
+  PublishRollUps(out);
   CheckSums(out);
   listing_.Published(processes_);
 }
@@ -45,6 +46,13 @@ void Ledger::PublishUnnamed(snapshot::Snapshot& out) const {
   pods_.AddPending(out.unnamed[std::to_underlying(Level::kPod)]);
 }
 
+void Ledger::PublishRollUps(snapshot::Snapshot& out) const {
+  roll_ups_.Publish(out);
+  const auto outside = std::to_underlying(snapshot::Unlisted::kOutside);
+  for (const Level level : {Level::kNamespace, Level::kOwner})
+    out.unlisted[std::to_underlying(level)][outside] = out.unlisted[std::to_underlying(Level::kPod)][outside];
+}
+
 /// Computes the sums from the snapshot only, as a reader of the snapshot would.
 void Ledger::CheckSums(snapshot::Snapshot& out) {
   const size_t zones = out.zones.size();
@@ -62,6 +70,8 @@ void Ledger::CheckSums(snapshot::Snapshot& out) {
   level(Level::kContainer, out.containers);
   level(Level::kVm, out.vms);
   level(Level::kPod, out.pods);
+  level(Level::kNamespace, out.namespaces);
+  level(Level::kOwner, out.owners);
   ByZone& node = out.conservation_error[snapshot::kLevels];
   node.assign(zones, Energy{});
   for (size_t z = 0; z < zones; ++z) {

@@ -28,9 +28,10 @@
 
 namespace kepler::snapshot {
 
-enum class Level : uint8_t { kProcess, kContainer, kVm, kPod };
-inline constexpr size_t kLevels = 4;
-inline constexpr std::array<Level, kLevels> kAllLevels = {Level::kProcess, Level::kContainer, Level::kVm, Level::kPod};
+enum class Level : uint8_t { kProcess, kContainer, kVm, kPod, kNamespace, kOwner };
+inline constexpr size_t kLevels = 6;
+inline constexpr std::array<Level, kLevels> kAllLevels = {Level::kProcess, Level::kContainer, Level::kVm,
+                                                          Level::kPod,     Level::kNamespace, Level::kOwner};
 [[nodiscard]] std::string_view ToString(Level level);
 
 enum class State : uint8_t { kRunning, kTerminated };
@@ -40,7 +41,8 @@ enum class State : uint8_t { kRunning, kTerminated };
 enum class Unlisted : uint8_t {
   kDeparted,  // the workload had a series that has ended
   kCapped,    // energy used while the workload had no series (cap, threshold)
-  kUnseen,    // started and exited between two scans; known only through its cgroup
+  kUnseen,    // started and exited between two scans; known only through its cgroup. Of a namespace or an owner: pods
+              // that ended before the cluster named them
   kOutside    // belongs to no workload of this level
 };
 inline constexpr size_t kUnlistedReasons = 4;
@@ -162,6 +164,8 @@ struct Snapshot {
   Table<ContainerIdentity> containers;
   Table<VmIdentity> vms;
   Table<PodIdentity> pods;
+  RollUp namespaces;
+  RollUp owners;
   std::optional<CutProcesses> cut;  // empty if there is no limit
 
   std::vector<Energy> unattributed;  // per zone
