@@ -95,6 +95,8 @@ class History {
     const Row row = ledger_.Container({"c" + std::to_string(container), name, "docker", ""}, pod);
     if (*rc::gen::inRange(0, 3) == 0) ledger_.HoldContainer(row);
     if (pod != kNoRow && *rc::gen::inRange(0, 3) == 0) ledger_.HoldPod(pod);
+    if (pod != kNoRow && *rc::gen::inRange(0, 6) == 0)
+      ledger_.SetOwner(pod, {*rc::gen::element("shop", "bank"), "Job", *rc::gen::element("a", "b")});
     return {row, kNoRow, pod};
   }
   void ReleaseSome() {
@@ -203,6 +205,8 @@ class History {
     VerifyTable(snapshot_.containers);
     VerifyTable(snapshot_.vms);
     VerifyTable(snapshot_.pods);
+    VerifyRollUp(snapshot_.namespaces);
+    VerifyRollUp(snapshot_.owners);
     RC_ASSERT(snapshot_.processes.events.empty() || snapshot_.processes.events.size() == snapshot_.processes.rows());
   }
 
@@ -219,6 +223,15 @@ class History {
       last_cpu_[series] = table.cpu[row];
       if constexpr (requires { table.identity[row]->id; }) RC_ASSERT(ids.insert(table.identity[row]->id).second);
       held_.push_back(table.identity[row]);  // keeps addresses unique for the length of the history
+    }
+  }
+
+  /// The histories are too short for a row to depart.
+  void VerifyRollUp(const snapshot::RollUp& of) {
+    for (size_t row = 0; row < of.rows(); ++row) {
+      const snapshot::OwnerIdentity& owner = *of.identity[row];
+      for (size_t z = 0; z < of.zones; ++z)
+        Grows("/" + owner.name_space + "/" + owner.kind + "/" + owner.name + std::to_string(z), of.energy_at(row, z));
     }
   }
 
