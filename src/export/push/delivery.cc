@@ -1,0 +1,198 @@
+#include "export/push/delivery.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "base/text.h"
+
+namespace kepler::push {
+
+using http::client::Answer;
+using http::client::ClientRequest;
+using status::PushDrop;
+using status::PushFailure;
+
+namespace {
+
+constexpr size_t kMaxShown = 200;  // bytes of a server's text in the log
+
+PushFailure FailureOf(const Result<Answer>& answer) {
+  if (answer) {
+    if (answer->status == 429 || answer->status == 503) return PushFailure::kThrottled;
+    return answer->status / 100 == 5 ? PushFailure::kServer : PushFailure::kRefused;
+  }
+  switch (answer.error().kind) {
+    case ErrorKind::kTimeout:
+      return PushFailure::kTimeout;
+    case ErrorKind::kPermission:
+      return PushFailure::kCertificate;
+    case ErrorKind::kInvalid:
+      return PushFailure::kSetup;
+    case ErrorKind::kMalformed:
+      return PushFailure::kAnswer;
+    default:
+      return PushFailure::kConnection;
+  }
+}
+
+/// Replaces the values of the headers from index `first` on: a server may repeat them in its answer.
+std::string HideSecrets(std::string text, const ClientRequest& request, size_t first) {
+  for (size_t i = first; i < request.headers.size(); ++i) {
+    const std::string& value = request.headers[i].second;
+    if (value.empty()) continue;
+    for (size_t at = text.find(value); at != std::string::npos; at = text.find(value))
+      text.replace(at, value.size(), "");
+  }
+  return text;
+}
+
+uint64_t& At(auto& counters, auto reason) { return counters[static_cast<size_t>(reason)]; }
+
+}  // namespace
+
+http::client::RetryPolicy DeliveryOptions::DefaultRetry() {
+  return {.retries = std::numeric_limits<unsigned>::max(),
+          .first_delay = std::chrono::seconds(1),
+          .max_delay = std::chrono::seconds(30),
+          .max_retry_after = std::chrono::minutes(10),
+          .jitter = 0.2,
+          .statuses = {429, 502, 503, 504}};
+}
+
+Delivery::Delivery(Target target, DeliveryOptions options, const Clock& clock)
+    : target_(std::move(target)), options_(std::move(options)), clock_(clock), random_(std::random_device{}()) {
+  status_.exporter = target_.exporter;
+}
+
+void Delivery::Add(Request request) {
+  const uint64_t size = request.body->size();
+  const std::scoped_lock lock(mutex_);
+  uint64_t dropped = 0;
+  while (!queue_.empty() && bytes_ + size > options_.max_bytes) {
+    dropped += queue_.front().points;
+    RemoveFirst();
+  }
+  if (size > options_.max_bytes) {
+    dropped += request.points;
+  } else {
+    bytes_ += size;
+    queue_.push_back(std::move(request));
+  }
+  status_.queued_requests = queue_.size();
+  status_.queued_bytes = bytes_;
+  if (dropped == 0) return;
+  At(status_.dropped_points, PushDrop::kQueueFull) += dropped;
+  limiter_.Say(log::Level::kWarn, "queue_full", clock_.Now(), "the queue of an exporter is full, dropped data points",
+               {{"exporter", std::string(target_.exporter)}, {"points", fmt::format("{}", dropped)}});
+}
+
+std::optional<BootTime> Delivery::next_attempt() const {
+  if (queue_.empty()) return std::nullopt;
+  return not_before_;
+}
+
+Result<ClientRequest> Delivery::MakeRequest() const {
+  ClientRequest request = target_.request;
+  request.method = http::client::Method::kPost;
+  request.may_repeat = true;  // a repeated sample has the same time and value
+  request.body = queue_.front().body;
+  if (target_.add_secrets) KEPLER_CHECK_OK(target_.add_secrets(request));
+  KEPLER_CHECK_OK(http::client::CheckRequest(target_.peer, request));
+  return request;
+}
+
+Delivery::Outcome Delivery::Send(const ClientRequest& request, const std::stop_token& stop) {
+  Outcome outcome;
+  outcome.answer = client_.Send(
+      target_.peer, request,
+      [&](std::string_view piece) -> Status {
+        outcome.has_2xx = true;
+        if (outcome.body.size() + piece.size() > kMaxAnswer)
+          return Fail(ErrorKind::kInvalid, fmt::format("the answer has more than {} bytes", kMaxAnswer));
+        outcome.body += piece;
+        return {};
+      },
+      stop);
+  return outcome;
+}
+
+void Delivery::Attempt(const std::stop_token& stop) {
+  const auto request = MakeRequest();
+  if (!request) {
+    NoteFailure(PushFailure::kSetup, request.error().message, "retrying");
+    return Postpone(options_.retry.Delay(++failures_, Random()));
+  }
+  const Outcome outcome = Send(*request, stop);
+  if (stop.stop_requested()) return;
+  if (outcome.has_2xx) return Accept(outcome);
+  const auto delay = options_.retry.Next(*request, outcome.answer, ++failures_, Random(), clock_.Wall());
+  const bool is_final = !delay && outcome.answer;
+  const std::string text = outcome.answer
+                               ? fmt::format("{} answered {}: {}", target_.peer.Url(), outcome.answer->status,
+                                             outcome.answer->body.substr(0, kMaxShown))
+                               : outcome.answer.error().message;
+  NoteFailure(FailureOf(outcome.answer),
+              HideSecrets(HideLogin(text, *request), *request, target_.request.headers.size()),
+              is_final ? "dropped its data points" : "retrying");
+  if (is_final) return Refuse();
+  // Errors that only an operator can end, such as a wrong certificate, are retried too: the files may change.
+  Postpone(delay ? *delay : options_.retry.Delay(failures_, Random()));
+}
+
+void Delivery::Postpone(Nanoseconds delay) { not_before_ = clock_.Now() + delay; }
+
+void Delivery::NoteFailure(PushFailure failure, std::string_view reason, std::string_view effect) {
+  limiter_.Say(log::Level::kWarn, ToString(failure), clock_.Now(), "failed to push data points",
+               {{"exporter", std::string(target_.exporter)},
+                {"reason", std::string(ToString(failure))},
+                {"err", SanitizeUtf8(reason, kMaxShown * 2)},
+                {"effect", std::string(effect)}});
+  const std::scoped_lock lock(mutex_);
+  ++At(status_.failures, failure);
+}
+
+void Delivery::RemoveFirst() {
+  bytes_ -= queue_.front().body->size();
+  queue_.pop_front();
+  status_.queued_requests = queue_.size();
+  status_.queued_bytes = bytes_;
+}
+
+status::PushStatus Delivery::status() const {
+  const std::scoped_lock lock(mutex_);
+  return status_;
+}
+
+void Delivery::Accept(const Outcome& outcome) {
+  Result<Receipt> receipt;
+  if (!outcome.answer)
+    receipt = std::unexpected(outcome.answer.error());
+  else if (target_.read_receipt)
+    receipt = target_.read_receipt(outcome.body);
+  if (!receipt)
+    NoteFailure(PushFailure::kAnswer, receipt.error().message, "assuming that the data points were accepted");
+  const Request& first = queue_.front();
+  const uint64_t rejected = receipt ? std::min(receipt->rejected_points, first.points) : 0;
+  if (rejected > 0)
+    NoteFailure(PushFailure::kPartial, fmt::format("{} data points rejected: {}", rejected, receipt->message),
+                "dropped them");
+  failures_ = 0;
+  not_before_ = {};
+  const std::scoped_lock lock(mutex_);
+  At(status_.dropped_points, PushDrop::kPartial) += rejected;
+  ++status_.requests;
+  status_.points += first.points - rejected;
+  status_.last_success = clock_.Wall();
+  RemoveFirst();
+}
+
+void Delivery::Refuse() {
+  failures_ = 0;
+  not_before_ = {};
+  const std::scoped_lock lock(mutex_);
+  At(status_.dropped_points, PushDrop::kRefused) += queue_.front().points;
+  RemoveFirst();
+}
+
+}  // namespace kepler::push

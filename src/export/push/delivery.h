@@ -1,0 +1,104 @@
+#pragma once
+// Delivery: a bounded queue of encoded requests in memory, and when each of them is sent. Requests leave the queue in
+// order, once the server has accepted or refused them. If the queue is full, the oldest request is dropped and counted:
+// counters are cumulative, so the newest request has their energy too.
+//
+//   Add ──► queued ──Attempt──► accepted, accepted in part, or refused: removed
+//             ▲────── later ──── no answer, 429, 502, 503, 504
+//
+// Add() and Attempt() are for one thread; status() for any thread.
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "http/client/client.h"
+#include "http/client/retry.h"
+#include "status/push_status.h"
+
+namespace kepler::push {
+
+struct Request {
+  http::client::SharedText body;  // as sent, never null
+  uint64_t points = 0;            // data points in it
+};
+
+/// What the server says in a 2xx.
+struct Receipt {
+  uint64_t rejected_points = 0;
+  std::string message{};  // of the server, for the log; may be present without rejected points
+};
+
+/// The server, and how its protocol is spoken.
+struct Target {
+  std::string_view exporter;  // a literal, for metrics and the log: "otlp"
+  http::client::Peer peer{};
+  http::client::ClientRequest request{};  // without a body
+  /// Adds headers and the login to a copy of `request`, before each attempt. Null: there are none.
+  std::function<Status(http::client::ClientRequest& request)> add_secrets{};
+  /// Reads the body of a 2xx. Null: it has no meaning.
+  std::function<Result<Receipt>(std::string_view answer)> read_receipt{};
+};
+
+struct DeliveryOptions {
+  uint64_t max_bytes = uint64_t{8} << 20;  // of all requests in the queue
+  http::client::RetryPolicy retry = DefaultRetry();
+
+  /// Retries until the request is dropped, with the statuses of OpenTelemetry's protocol.
+  [[nodiscard]] static http::client::RetryPolicy DefaultRetry();
+};
+
+class Delivery {
+ public:
+  static constexpr size_t kMaxAnswer = 64 * 1024;  // bytes of a 2xx that are read
+
+  /// `clock` must outlive it.
+  Delivery(Target target, DeliveryOptions options, const Clock& clock);
+
+  void Add(Request request);
+  /// Time of the next attempt; nothing: the queue is empty.
+  [[nodiscard]] std::optional<BootTime> next_attempt() const;
+  /// Sends the oldest request. The queue must not be empty. After a stop nothing is counted.
+  void Attempt(const std::stop_token& stop);
+  [[nodiscard]] status::PushStatus status() const;
+
+ private:
+  struct Outcome {
+    Result<http::client::Answer> answer;
+    bool has_2xx = false;  // the server accepted the request, even if its answer could not be read
+    std::string body{};    // of the 2xx
+  };
+
+  [[nodiscard]] Result<http::client::ClientRequest> MakeRequest() const;
+  [[nodiscard]] Outcome Send(const http::client::ClientRequest& request, const std::stop_token& stop);
+  void Accept(const Outcome& outcome);
+  void Refuse();
+  void Postpone(Nanoseconds delay);
+  void NoteFailure(status::PushFailure failure, std::string_view reason, std::string_view effect);
+  void RemoveFirst();
+  [[nodiscard]] double Random() { return std::uniform_real_distribution<double>(0, 1)(random_); }
+
+  const Target target_;
+  const DeliveryOptions options_;
+  const Clock& clock_;
+  http::client::Client client_;
+  std::minstd_rand random_;
+  log::LogLimiter limiter_;
+  std::deque<Request> queue_;
+  uint64_t bytes_ = 0;     // of all bodies
+  unsigned failures_ = 0;  // in a row, without an answer that ends a request
+  BootTime not_before_{};
+  mutable std::mutex mutex_;
+  status::PushStatus status_;  // guarded by mutex_
+};
+
+}  // namespace kepler::push
