@@ -1,0 +1,93 @@
+#include "export/push/pusher.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+
+#include "testing/fake_clock.h"
+#include "testing/scripted_peer.h"
+
+namespace kepler::push {
+namespace {
+
+using namespace std::chrono_literals;
+using kepler::testing::ScriptedPeer;
+
+class PusherTest : public ::testing::Test {
+ protected:
+  Pusher& Open(uint16_t port) {
+    pusher_ = std::make_unique<Pusher>(
+        Target{.exporter = "otlp",
+               .peer = {.tls = false, .host = "127.0.0.1", .port = port},
+               .request = {.target = "/v1/metrics"}},
+        DeliveryOptions{}, 60s,
+        [this](const auto& take) {
+          ++encoded_;
+          for (int i = 0; i < requests_; ++i)
+            take(Request{.body = std::make_shared<const std::string>("x"), .points = 1});
+        },
+        clock_);
+    return *pusher_;
+  }
+  /// Time until the next step.
+  Nanoseconds Step() { return pusher_->Step({}) - clock_.Now(); }
+
+  testing::FakeClock clock_;
+  std::atomic<int> encoded_ = 0;
+  int requests_ = 2;
+  std::unique_ptr<Pusher> pusher_;
+};
+
+TEST_F(PusherTest, EncodesAtEachIntervalAndSendsEachRequest) {
+  ScriptedPeer server([](const std::string&, const ScriptedPeer::Send& send, const std::stop_token&) {
+    send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+  });
+  Open(server.port());
+  EXPECT_LE(Step(), 0ns);
+  EXPECT_LE(Step(), 0ns);
+  EXPECT_EQ(Step(), 60s);
+  EXPECT_EQ(pusher_->status().requests, 2U);
+  clock_.Advance(20s);
+  EXPECT_EQ(Step(), 40s);
+  EXPECT_EQ(encoded_, 1);
+  clock_.Advance(40s);
+  EXPECT_LE(Step(), 0ns);
+  EXPECT_EQ(encoded_, 2);
+}
+
+TEST_F(PusherTest, MissedPushes_AreSkipped) {
+  requests_ = 0;
+  Open(1);
+  EXPECT_EQ(Step(), 60s);
+  clock_.Advance(250s);  // suspended
+  EXPECT_EQ(Step(), 50s);
+  EXPECT_EQ(encoded_, 2);
+}
+
+TEST_F(PusherTest, NoServer_PushesGoOnBetweenRetries) {
+  Open(1);
+  EXPECT_LE(Step(), 0ns);
+  EXPECT_GT(Step(), 0ns) << "a retry";
+  clock_.Advance(60s);
+  EXPECT_LE(Step(), 0ns) << "the retry, after the new push";
+  EXPECT_EQ(pusher_->status().queued_requests, 4U);
+}
+
+TEST_F(PusherTest, Stop_EndsAPendingRequestAndAWait) {
+  ScriptedPeer server([](const std::string&, const ScriptedPeer::Send&, const std::stop_token& stop) {
+    kepler::testing::WaitFor(stop);
+  });
+  ASSERT_TRUE(Open(server.port()).Start());
+  while (server.calls() == 0) std::this_thread::yield();
+  pusher_.reset();  // the deadline of the request is 10 s
+  requests_ = 0;
+  const int before = encoded_;
+  ASSERT_TRUE(Open(server.port()).Start());
+  while (encoded_ == before) std::this_thread::yield();
+  pusher_.reset();  // the next push is 60 s away
+  EXPECT_EQ(server.calls(), 1U);
+}
+
+}  // namespace
+}  // namespace kepler::push
