@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 namespace kepler {
@@ -78,6 +79,10 @@ std::string SanitizeUtf8(std::string_view bytes, size_t max) {
 }
 
 bool IsValidUtf8(std::string_view bytes) {
+  for (uint64_t word = 0; bytes.size() >= sizeof word; bytes.remove_prefix(sizeof word)) {
+    std::memcpy(&word, bytes.data(), sizeof word);
+    if ((word & 0x8080808080808080U) != 0) break;  // not ASCII
+  }
   while (!bytes.empty()) {
     const size_t length = ValidPrefix(bytes);
     if (length == 0) return false;

@@ -96,6 +96,18 @@ TEST(NearestName, CountsLettersLeftOutAddedAndReplacedAlike) {
   EXPECT_EQ(NearestName("uvwdef", kKnown), "") << "three are";
 }
 
+TEST(IsValidUtf8, WrongByteAnywhere_IsFound) {
+  for (size_t size = 1; size <= 24; ++size) {
+    for (size_t at = 0; at < size; ++at) {
+      std::string text(size, 'a');
+      text[at] = '\xFF';
+      EXPECT_FALSE(IsValidUtf8(text)) << at << " of " << size;
+      text.replace(at, 1, "\xC3\xA9");
+      EXPECT_TRUE(IsValidUtf8(text)) << at << " of " << size;
+    }
+  }
+}
+
 TEST(IsValidUtf8, WellFormedOnly) {
   EXPECT_TRUE(IsValidUtf8(""));
   EXPECT_TRUE(IsValidUtf8("a\xC3\xA9\xE6\x97\xA5\xF0\x9F\x94\xA5"));
