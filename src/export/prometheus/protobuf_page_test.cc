@@ -1,6 +1,7 @@
 // The protobuf page, decoded and compared with the text page of the same snapshot.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
 #include <map>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include <protozero/pbf_reader.hpp>
 
+#include "base/text.h"
 #include "export/prometheus/render_test_util.h"
 #include "export/prometheus/sample_writer.h"
 
@@ -182,6 +184,17 @@ TEST(ProtobufPage, EveryCounter_HasItsStart) {
   EXPECT_THAT(starts("kepler_node_cpu_seconds_total"), ElementsAre(milliseconds(10'000)));
 }
 
+TEST(ProtobufPage, CountersOfTheKernel_StartWithTheMachine) {
+  auto s = Full();
+  s.started = BootTime(std::chrono::seconds(50));
+  status::SelfStatus self;
+  self.network_receive_bytes = 1000;
+  const auto page = DecodedPage(s, Options(), {.self = &self});
+  EXPECT_EQ(s.taken_at - page.at("process_network_receive_bytes_total").metrics.at(0).created,
+            std::chrono::seconds(60) - Nanoseconds(1));
+  EXPECT_EQ(s.taken_at - page.at("process_cpu_seconds_total").metrics.at(0).created, std::chrono::seconds(10));
+}
+
 TEST(ProtobufPage, LargeNumbers_AreTheNearestDoubles) {
   auto s = Full();
   for (int64_t odd = 1; odd < 400; odd += 2) {
@@ -202,6 +215,16 @@ TEST(ProtobufPage, StartBeforeTheEpoch_IsValid) {
   s.begun = BootTime(std::chrono::seconds(11));
   const auto page = DecodedPage(s);
   EXPECT_EQ(page.at("kepler_node_cpu_joules_total").metrics.at(0).created, WallTime(std::chrono::milliseconds(-1500)));
+}
+
+RC_GTEST_PROP(ProtobufPage, AnyLabelValue_IsValidUtf8AndThatOfTheText, (const std::string& comm)) {
+  auto s = testing::EmptySnapshot({"package"});
+  testing::AddRow(s.processes, testing::Process(1, comm), {Energy::Joules(1)});
+  const auto page = DecodedPage(s, {.node_name = comm});
+  const auto& labels = page.at("kepler_process_cpu_joules_total").metrics.at(0).labels;
+  const std::string valid = SanitizeUtf8(comm, std::string::npos);
+  RC_ASSERT(labels.at(0).first == "comm");
+  RC_ASSERT(labels.at(0).second == valid);
 }
 
 TEST(ProtobufPage, ManyRows_PiecesLikeText) {

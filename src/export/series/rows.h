@@ -218,9 +218,11 @@ template <auto kMember>
 void OfSelf(const Context& c, Visitor& out) {
   out.Add({}, Of(c.extras.self->*kMember));
 }
+/// A counter of the kernel, which may be as old as the machine's start. Emits a row if it is known.
 template <auto kMember>
-void OfSelfWhereKnown(const Context& c, Visitor& out) {
-  if (c.extras.self->*kMember) out.Add({}, Of(*(c.extras.self->*kMember)));
+void OfSelfSinceBoot(const Context& c, Visitor& out) {
+  constexpr BootTime kBoot{Nanoseconds(1)};  // {} is the start of the agent
+  if (c.extras.self->*kMember) out.Add({}, Of(*(c.extras.self->*kMember)), kBoot);
 }
 
 }  // namespace kepler::series
