@@ -45,13 +45,47 @@ double AsDouble(uint64_t count) { return static_cast<double>(count); }
 /// As in the text formats: a value that is not finite becomes 0.
 double AsDouble(double value) { return std::isfinite(value) ? value : 0.0; }
 
+/// Bytes of a length and of the content after it.
+size_t WithLength(size_t content) { return static_cast<size_t>(protozero::length_of_varint(content)) + content; }
+
+/// Makes the field `name` of a label, and the tag of the field `value`.
+std::string_view SetNameField(std::string& out, std::string_view name) {
+  out.clear();
+  protozero::pbf_writer(out).add_string(kLabelName, name.data(), name.size());
+  out += static_cast<char>(kLabelValue << 3 | 2);
+  return out;
+}
+
+/// Bytes of a field `label`.
+size_t LabelSize(std::string_view name_field, std::string_view value) {
+  return 1 + WithLength(name_field.size() + WithLength(value.size()));
+}
+
+/// Appends a field `label`. `value` is valid UTF-8. Rows are mostly labels, so this writes to one piece of memory.
+void AppendLabel(std::string& out, std::string_view name_field, std::string_view value) {
+  const size_t before = out.size();
+  out.resize(before + LabelSize(name_field, value));
+  char* at = out.data() + before;
+  *at++ = static_cast<char>(kLabel << 3 | 2);
+  at += protozero::add_varint_to_buffer(at, name_field.size() + WithLength(value.size()));
+  at += name_field.copy(at, name_field.size());
+  at += protozero::add_varint_to_buffer(at, value.size());
+  value.copy(at, value.size());
+}
+
+/// Calls f(value), with invalid UTF-8 replaced.
+template <class F>
+void WithValidUtf8(std::string_view value, const F& f) {
+  if (IsValidUtf8(value)) return f(value);
+  f(SanitizeUtf8(value, std::numeric_limits<size_t>::max()));
+}
+
 }  // namespace
 
 ProtobufWriter::ProtobufWriter(const snapshot::Snapshot& snapshot, std::string_view node_name) : snapshot_(snapshot) {
   if (node_name.empty()) return;
-  std::string name;
-  protozero::pbf_writer(name).add_string(kLabelName, "node_name");
-  AppendLabel(node_name_label_, name, node_name);
+  SetNameField(further_name_, "node_name");
+  WithValidUtf8(node_name, [&](std::string_view text) { AppendLabel(node_name_label_, further_name_, text); });
 }
 
 ProtobufWriter::ProtobufWriter(const snapshot::Snapshot& snapshot, std::string_view node_name,
@@ -59,13 +93,6 @@ ProtobufWriter::ProtobufWriter(const snapshot::Snapshot& snapshot, std::string_v
     : ProtobufWriter(snapshot, node_name) {
   out_ = &out;
   sizes_ = sizes;
-}
-
-void ProtobufWriter::AppendLabel(std::string& out, std::string_view name_field, std::string_view value) {
-  if (!IsValidUtf8(value)) return AppendLabel(out, name_field, SanitizeUtf8(value, std::numeric_limits<size_t>::max()));
-  char head[1 + protozero::max_varint_length] = {static_cast<char>(kLabelValue << 3 | 2)};
-  const auto head_size = 1 + static_cast<size_t>(protozero::add_varint_to_buffer(head + 1, value.size()));
-  protozero::pbf_writer(out).add_bytes_vectored(kLabel, name_field, std::string_view(head, head_size), value);
 }
 
 void ProtobufWriter::Begin(const series::Family& family) {
@@ -81,7 +108,7 @@ void ProtobufWriter::Begin(const series::Family& family) {
       continue;
     }
     before_.push_back(std::exchange(after_, {}));
-    protozero::pbf_writer(name_fields_.emplace_back()).add_string(kLabelName, label.data(), label.size());
+    SetNameField(name_fields_.emplace_back(), label);
   }
 }
 
@@ -136,33 +163,46 @@ void ProtobufWriter::MakeValue(BootTime begin) {
   value.add_bytes_vectored(kCounter, number, created_);
 }
 
+void ProtobufWriter::AddLabel(std::string_view name_field, std::string_view value) {
+  WithValidUtf8(value, [&](std::string_view text) {
+    if (out_ == nullptr)
+      row_size_ += LabelSize(name_field, text);
+    else
+      AppendLabel(row_, name_field, text);
+  });
+}
+
+void ProtobufWriter::AddConstantLabel(const std::string& label) {
+  if (label.empty()) return;
+  if (out_ == nullptr)
+    row_size_ += label.size();
+  else
+    row_ += label;
+}
+
 void ProtobufWriter::OpenRow(const series::Labels& labels, BootTime begin) {
   if (!family_open_) OpenFamily();
   if (begin != created_of_) MakeValue(begin);
   row_.clear();
+  row_size_ = 0;
   for (size_t i = 0; i < labels.values.size(); ++i) {
-    row_ += before_[i];
-    AppendLabel(row_, name_fields_[i], labels.values[i]);
+    AddConstantLabel(before_[i]);
+    AddLabel(name_fields_[i], labels.values[i]);
   }
-  if (labels.values.size() < before_.size()) row_ += before_.back();  // the zone follows
-  row_ += after_;
-  if (labels.further == nullptr) return;
-  for (const auto& [name, text] : *labels.further) {
-    further_name_.clear();
-    protozero::pbf_writer(further_name_).add_string(kLabelName, name);
-    AppendLabel(row_, further_name_, text);
-  }
+  if (labels.values.size() < before_.size()) AddConstantLabel(before_.back());  // the zone follows
+  AddConstantLabel(after_);
+  if (labels.further != nullptr)
+    for (const auto& [name, text] : *labels.further) AddLabel(SetNameField(further_name_, name), text);
 }
 
 void ProtobufWriter::Sample(std::string_view zone, double number) {
-  const size_t content = row_.size() + zone.size() + value_.size();
   if (out_ == nullptr) {
-    measured_.back() += 1 + static_cast<size_t>(protozero::length_of_varint(content)) + content;
+    measured_.back() += 1 + WithLength(row_size_ + zone.size() + value_.size());
     return;
   }
   static_assert(std::endian::native == std::endian::little);
   std::memcpy(value_.data() + value_.size() - created_.size() - sizeof number, &number, sizeof number);
-  const size_t room = kMetricHead + content;
+  const size_t room = kMetricHead + row_.size() + zone.size() + value_.size();
   char* at = out_->Reserve(room);
   protozero::fixed_size_buffer_adaptor buffer(at, room);
   protozero::basic_pbf_writer<protozero::fixed_size_buffer_adaptor>(buffer).add_bytes_vectored(kMetric, row_, zone,
@@ -180,7 +220,10 @@ void ProtobufWriter::AddZones(const series::Labels& labels, std::span<const seri
                               const series::Cells& cells, BootTime begin) {
   assert(labels.values.size() + 1 == name_fields_.size());
   if (zone_labels_.empty())
-    for (const auto& zone : zones) AppendLabel(zone_labels_.emplace_back(), name_fields_.back(), zone.name);
+    for (const auto& zone : zones)
+      WithValidUtf8(zone.name, [&](std::string_view name) {
+        AppendLabel(zone_labels_.emplace_back(), name_fields_.back(), name);
+      });
   OpenRow(labels, begin);
   const auto write = [&](auto row) {
     for (size_t i = 0; i < zones.size(); ++i) Sample(zone_labels_[i], AsDouble(row[zones[i].index]));

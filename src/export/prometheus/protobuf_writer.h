@@ -37,7 +37,8 @@ class ProtobufWriter final : public series::Visitor {
  private:
   void OpenFamily();
   void OpenRow(const series::Labels& labels, BootTime begin);
-  static void AppendLabel(std::string& out, std::string_view name_field, std::string_view value);
+  void AddLabel(std::string_view name_field, std::string_view value);
+  void AddConstantLabel(const std::string& label);
   void MakeValue(BootTime begin);
   void Sample(std::string_view zone, double value);
   void Emit(std::string_view bytes);
@@ -51,11 +52,12 @@ class ProtobufWriter final : public series::Visitor {
   bool family_open_ = false;
   // State of the current family.
   std::vector<std::string> before_;       // bytes before the label: the constant label, if it is next in order
-  std::vector<std::string> name_fields_;  // field `name` of each label that has a value
+  std::vector<std::string> name_fields_;  // of each label that has a value: its field `name`, and the tag of `value`
   std::string after_;                     // the constant label, if it is the last one
   std::vector<std::string> zone_labels_;
   // State of the current row; reused.
-  std::string row_;
+  std::string row_;      // labels; empty while measuring
+  size_t row_size_ = 0;  // their bytes, while measuring
   std::string further_name_;
   std::string created_;  // field `created_timestamp` of a counter
   std::string value_;    // field `counter` or `gauge`
