@@ -15,7 +15,8 @@ PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "doc
 ACTIVE = 'sum(increase(kepler_node_cpu_active_joules_total{zone="package"}[15m] anchored))'
 ACTIVE_OF_TWO_SCRAPES = ('sum(kepler_node_cpu_active_joules_total{zone="package"}) '
                          '- sum(kepler_node_cpu_active_joules_total{zone="package"} offset 15m)')
-PLAIN, FLAGS = "3.16", "3.16, page's flags"
+OLD, PLAIN, FLAGS, OPENMETRICS = "2.42", "3.16", "3.16, page's flags", "3.16, page's flags, OpenMetrics"
+CREATED_LINES = "exporter: {prometheus: {exactTotals: true, createdLines: true}}\n"
 TOLERANCE = 0.001
 ROUNDING = 1e-9  # of sums of doubles
 
@@ -61,9 +62,9 @@ class Window:
             return self.value(server, agent, query) / self.value(server, agent, reference) - 1
         yield Figure(name, form, "difference", off(difference, ACTIVE_OF_TWO_SCRAPES), ROUNDING)
         yield Figure(name, form, "increase", off(balance.replace(" anchored", ""), ACTIVE_OF_TWO_SCRAPES))
-        if name not in (PLAIN, FLAGS):
+        if name == OLD:
             return
-        exact = name == FLAGS and form == "exact"
+        exact = name != PLAIN and form != "default"
         yield Figure(name, form, "anchored", off(balance, ACTIVE), TOLERANCE if exact else None)
         if exact:
             rest = balance[balance.index("+") + 1:]
@@ -75,15 +76,19 @@ def exact_totals(seconds, interval, source=None, newer=True):
     """Σ listed + unlisted (≠ departed) + unattributed against the node's active energy, over `seconds` of short processes.
     newer: with Prometheus 3.16 too."""
     config = replace_once(page("yaml")[1], "scrape_interval: 15s", f"scrape_interval: {interval}s")
+    in_openmetrics = replace_once(config, "scrape_configs:", "  scrape_protocols: [OpenMetricsText1.0.0]\nscrape_configs:")
     with contextlib.ExitStack() as stack:
         tree = stack.enter_context(PowercapTree(ONE_PACKAGE))
+        forms = {"exact": page("yaml")[0], "default": "{}", **({"exact, createdLines": CREATED_LINES} if newer else {})}
         agents = {form: stack.enter_context(metered_agent(tree, interval=f"{min(interval, 5)}s", source=source, config=text))
-                  for form, text in (("exact", page("yaml")[0]), ("default", "{}"))}
-        ports = [agent.port for agent in agents.values()]
-        servers = {"2.42": Prometheus(*ports, config=config)}
+                  for form, text in forms.items()}
+        pages = [agents["exact"].port, agents["default"].port]
+        servers = {OLD: Prometheus(*pages, config=config)}
         if newer:
-            servers[PLAIN] = Prometheus(*ports, config=config, program=NEWER)
-            servers[FLAGS] = Prometheus(*ports, config=config, program=NEWER, flags=page_flags())
+            servers[PLAIN] = Prometheus(*pages, config=config, program=NEWER)
+            servers[FLAGS] = Prometheus(*pages, config=config, program=NEWER, flags=page_flags())
+            servers[OPENMETRICS] = Prometheus(agents["exact, createdLines"].port, config=in_openmetrics, program=NEWER,
+                                              flags=page_flags())
         for server in servers.values():
             stack.enter_context(server)
         tree.start()
@@ -94,12 +99,12 @@ def exact_totals(seconds, interval, source=None, newer=True):
             time.sleep(seconds)
             window = Window(begin, time.time())
             figures = [figure for name, server in servers.items() for form, agent in agents.items()
-                       for figure in window.figures(name, server, form, agent)]
+                       if agent.port in server.agents for figure in window.figures(name, server, form, agent)]
             failed = sum(server.failed_scrapes() for server in servers.values())
     problems = [f"{figure}, allowed ±{100 * figure.bound:g} %" for figure in figures
                 if figure.bound is not None and not abs(figure.off) <= figure.bound]
     problems += [f"{failed} scrapes failed"] if failed else []
-    if newer and not any(figure.bound == TOLERANCE for figure in figures):
-        problems.append("no figure of the page's three steps")
+    if newer and sum(figure.bound == TOLERANCE for figure in figures) != 2:
+        problems.append("no figure of the page's three steps, in protobuf and in OpenMetrics")
     return Outcome(f"exact totals: {churn.made} short processes, {seconds} s, scraped every {interval} s. "
                    + "; ".join(map(str, figures)), problems)

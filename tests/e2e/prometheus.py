@@ -48,7 +48,7 @@ class Prometheus(contextlib.AbstractContextManager):
         require(shutil.which(program), f"{program} is not installed or not built")
         self.directory = tempfile.mkdtemp(prefix="kepler-prometheus-")
         self.port = free_port()
-        self.program, self.flags = program, flags
+        self.agents, self.program, self.flags = ports, program, flags
         targets = ", ".join(f'"127.0.0.1:{port}"' for port in ports)
         with open(self.path("prometheus.yml"), "w", encoding="ascii") as file:
             file.write(replace_once(config, "localhost:28282", targets))
@@ -90,14 +90,6 @@ class Prometheus(contextlib.AbstractContextManager):
 
     def query(self, expression):
         return [float(result["value"][1]) for result in self.ask(query=expression)]
-
-    def by_agent(self, expression, moment):
-        """{port of the agent: sum of the values} at a Unix time."""
-        sums = {}
-        for result in self.ask(query=expression, time=f"{moment:.3f}"):
-            port = int(result["metric"]["instance"].rpartition(":")[2])
-            sums[port] = sums.get(port, 0) + float(result["value"][1])
-        return sums
 
     def scrapes(self):
         return int(sum(self.query('count_over_time(up{job="kepler"}[1h])')))

@@ -29,7 +29,7 @@ class Outcome:
 
 
 def exposition_formats(source=None):
-    """promtool and Python's strict OpenMetrics parser read what the agent says."""
+    """promtool, Python's strict OpenMetrics parser and protobuf's library read what the agent says."""
     problems = []
     with PowercapTree() as tree, metered_agent(tree, source=source) as agent:
         tree.start()
@@ -40,8 +40,20 @@ def exposition_formats(source=None):
             problems.append(f"promtool check metrics: {lint.stdout.decode()}")
         families = strict_openmetrics(agent.text(OPENMETRICS))
         problems += protobuf_differences(agent)
+        problems += created_line_problems(tree, families, source)
     return Outcome(f"promtool check metrics: exit {lint.returncode}; OpenMetrics parser: {len(families)} families",
                    problems)
+
+
+def created_line_problems(tree, plain, source):
+    """Each counter has its start time in OpenMetrics with createdLines, and never without."""
+    def starts(families):
+        return {family.name for family in families for sample in family.samples if sample.name.endswith("_created")}
+    with metered_agent(tree, source=source, config="exporter: {prometheus: {createdLines: true}}\n") as agent:
+        families = strict_openmetrics(agent.text(OPENMETRICS))
+    counters = {family.name for family in families if family.type == "counter" and family.samples}
+    problems = [f"createdLines: {counters ^ starts(families)} or no counter"] if counters != starts(families) else []
+    return problems + ([f"without createdLines: {starts(plain)}"] if starts(plain) else [])
 
 
 # Of the moment when the page is made, not of the snapshot.
