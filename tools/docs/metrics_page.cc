@@ -34,6 +34,9 @@ kepler_node_cpu_watts{node_name="vm",path="model",zone="package"} 1.945274939053
 | a source in use that cannot be read | `kepler_source_up == 0 and on (node_name, source) kepler_node_energy_source_info` |
 | measured or estimated? | `... * on (node_name, zone) group_left (source) kepler_node_energy_source_info` |
 
+**Totals over time**: `increase()` extrapolates, and misses what a series had before its first scrape. For reports and bills:
+[exact totals in Prometheus](exact-totals.md).
+
 **Zones overlap**: psys includes package, package includes core. Always select a `zone`, and never add zones up.
 
 ## Format
