@@ -86,6 +86,10 @@ BootTime Meter::counted_until() const {
   return until.value_or(BootTime{});
 }
 
+bool Meter::IsListed(size_t zone) const {
+  return std::ranges::any_of(domains_, [zone](const DomainState& s) { return s.zone == zone && !s.absent_since; });
+}
+
 BootTime Meter::CountedUntil(size_t zone) const {
   std::optional<BootTime> until;
   for (const DomainState& state : domains_)
@@ -172,6 +176,7 @@ void Meter::Adopt(std::vector<Domain> found) {
     // The energy so far may have been used under a higher limit, so the higher limit stays.
     const auto before = known->domain.max_power;
     known->domain = domain;
+    if (domain.sensor) zones_[known->zone].sensor = domain.sensor;  // it may become, or no longer be, the whole
     if (known->at != BootTime{} && known->domain.max_power)
       known->domain.max_power = before ? std::max(*before, *domain.max_power) : before;
     if (known->absent_since.value_or(searched_at_) < searched_at_)

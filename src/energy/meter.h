@@ -24,6 +24,7 @@ struct ZoneDelta {
   bool fresh = false;  // every domain that is not switched off gave an amount: read now and before, neither reset nor
                        // rejected. Else energy is what the others gave, and power is unknown (0)
   bool unchanged = false;  // fresh, but no domain had anything new: energy is 0, power as before
+  bool unused = false;     // a domain used no energy: it has no amount, and misses none
   bool only_load = false;  // as DomainReading, as is generation; 0 where nothing was read
   uint32_t generation = 0;
   status::ZoneDomains domains;
@@ -61,6 +62,8 @@ class Meter {
   /// Why a domain gave no reading in the last Sample(): of the first one that failed; null if none did. Valid until the
   /// next Sample().
   [[nodiscard]] const Error* failure() const;
+  /// Returns true if the latest search found a domain of the zone.
+  [[nodiscard]] bool IsListed(size_t zone) const;
   [[nodiscard]] const status::SourceStatus& status() const { return status_; }
   [[nodiscard]] Authority authority() const { return source_->authority(); }
   [[nodiscard]] status::Domain domain() const { return source_->domain(); }

@@ -82,6 +82,7 @@ bool Meter::Account(DomainState& state, const DomainReading& reading) {
     state.share = Share::kWithheld;
     state.mirror = withheld->for_good;
     if (withheld->unused) state.at = reading.at;
+    deltas_[state.zone].unused |= withheld->unused;
     return false;
   }
   deltas_[state.zone].only_load = reading.only_load;  // the same for all domains of a zone

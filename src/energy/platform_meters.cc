@@ -3,13 +3,17 @@
 #include <algorithm>
 #include <utility>
 
-#include "energy/power_integral.h"
-
 namespace kepler::energy {
 namespace {
 
 /// Time between two looks for meters that the machine does not have yet.
 constexpr Nanoseconds kAppearPeriod = std::chrono::seconds(10);
+
+/// Whether the zone measures the machine. A sensor that the latest search did not find does not.
+bool IsWhole(const Meter& reader, size_t zone) {
+  const auto& sensor = reader.zones()[zone].sensor;
+  return sensor && sensor->whole && reader.IsListed(zone);
+}
 
 }  // namespace
 
@@ -77,12 +81,10 @@ void PlatformMeters::Sample(Member& member) {
   member.counted_from = member.counted_until;
   reader.Sample();
   // Parts that answer say nothing about the machine.
-  if (WholeOf(member).fresh) member.answered_at = clock_.Now();
-  // A sensor that fails for long must not hold back the others. While all are silent, nothing is counted: one that
-  // returns may know the energy of the gap.
-  if (const BootTime until = CountedUntil(reader); until != BootTime{})
-    member.counted_until =
-        std::max(until, std::min(LatestCounted(reader), reader.taken_at() - PowerIntegral::kLongestGap));
+  if (WholeOf(member).complete) member.answered_at = clock_.Now();
+  // While a sensor is silent, nothing is counted: when it returns, it may know the energy of the gap.
+  member.counted_until = CountedUntil(reader);
+  if (member.counted_until == BootTime{}) member.pending = Energy();  // no sensor measures the machine
   member.pending += WholeOf(member).energy;
   member.totals.resize(reader.zones().size());
   for (size_t z = 0; z < reader.deltas().size(); ++z) member.totals[z] += reader.deltas()[z].energy;
@@ -92,8 +94,7 @@ void PlatformMeters::Sample(Member& member) {
 BootTime PlatformMeters::CountedUntil(const Meter& reader) {
   std::optional<BootTime> until;
   for (size_t z = 0; z < reader.zones().size(); ++z) {
-    const auto& sensor = reader.zones()[z].sensor;
-    const BootTime of_zone = sensor && sensor->whole ? reader.CountedUntil(z) : BootTime{};
+    const BootTime of_zone = IsWhole(reader, z) ? reader.CountedUntil(z) : BootTime{};
     if (of_zone != BootTime{}) until = std::min(until.value_or(of_zone), of_zone);
   }
   return until.value_or(BootTime{});
@@ -102,10 +103,8 @@ BootTime PlatformMeters::CountedUntil(const Meter& reader) {
 /// Time up to which any of these sensors is counted; epoch if none is.
 BootTime PlatformMeters::LatestCounted(const Meter& reader) {
   BootTime latest{};
-  for (size_t z = 0; z < reader.zones().size(); ++z) {
-    const auto& sensor = reader.zones()[z].sensor;
-    if (sensor && sensor->whole) latest = std::max(latest, reader.CountedUntil(z));
-  }
+  for (size_t z = 0; z < reader.zones().size(); ++z)
+    if (IsWhole(reader, z)) latest = std::max(latest, reader.CountedUntil(z));
   return latest;
 }
 
@@ -113,24 +112,23 @@ BootTime PlatformMeters::LatestCounted(const Meter& reader) {
 PlatformMeters::Whole PlatformMeters::WholeOf(const Member& member) {
   Whole whole;
   if (!member.open) return whole;
-  const auto zones = member.reader->zones();
   const auto deltas = member.reader->deltas();
   bool known = true;
   for (size_t z = 0; z < deltas.size(); ++z) {
-    if (!zones[z].sensor || !zones[z].sensor->whole) continue;
+    if (!IsWhole(*member.reader, z)) continue;
     whole.energy += deltas[z].energy;
     whole.power = whole.power + deltas[z].power;
     whole.fresh |= deltas[z].fresh;
     whole.is_new |= deltas[z].fresh && !deltas[z].unchanged;
     whole.answers |= deltas[z].domains.read > 0;
-    known = known && deltas[z].fresh;
+    known = known && (deltas[z].fresh || deltas[z].unused);
   }
-  whole.power_known = known && whole.fresh;
+  whole.complete = known && whole.fresh;
   return whole;
 }
 
 void PlatformMeters::Choose() {
-  auto best = std::ranges::find_if(members_, [](const Member& m) { return WholeOf(m).fresh; });
+  auto best = std::ranges::find_if(members_, [](const Member& m) { return WholeOf(m).complete; });
   if (best == members_.end() && !chosen_)
     best = std::ranges::find_if(members_, [](const Member& m) { return WholeOf(m).answers; });
   if (best == members_.end()) return;
@@ -180,12 +178,27 @@ void PlatformMeters::Count(Member& member) {
     total_.energy += member.pending;
     total_.until = member.counted_until;
   }
-  if (!whole.fresh && total_.until == BootTime{}) return;  // the first reading stands until there is a second one
-  if (!whole.fresh)
-    reading_ = {clock_.Now(), Error{ErrorKind::kTimeout, member.meter.name + " does not answer"}};
+  if (!whole.complete && total_.until == BootTime{}) return;  // the first reading stands until there is a second one
+  if (!whole.complete)
+    reading_ = {clock_.Now(), Error{ErrorKind::kTimeout, DescribeSilence(member)}};
   else if (whole.is_new || std::holds_alternative<Error>(reading_.value))
     reading_ = {member.reader->taken_at(), RawCounter{static_cast<uint64_t>(total_.energy.microjoules())}};
-  if (whole.power_known) reading_.power = whole.power;
+  if (whole.complete) reading_.power = whole.power;
+}
+
+/// Names the sensors without which there is no total.
+std::string PlatformMeters::DescribeSilence(const Member& member) {
+  std::string silent;
+  size_t answering = 0;
+  for (size_t z = 0; z < member.reader->deltas().size(); ++z) {
+    if (!IsWhole(*member.reader, z)) continue;
+    if (member.reader->deltas()[z].fresh || member.reader->deltas()[z].unused)
+      ++answering;
+    else
+      silent += (silent.empty() ? "" : ", ") + member.reader->zones()[z].name;
+  }
+  if (answering == 0) return member.meter.name + " does not answer";
+  return member.meter.name + ": the total of the machine waits for " + silent;
 }
 
 void PlatformMeters::ReadSensors(std::vector<status::PlatformReading>& out) const {

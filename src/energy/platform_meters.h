@@ -8,6 +8,9 @@
 //                            ▲                                                      │
 //                            └────────── a more trusted meter gives energy ◄────────┘
 //
+// A meter with several sensors, such as one for each power supply, answers only while all of them do: a part of the sum
+// is not the machine. The total then has no watts, its energy waits, and after kMaxSilence the next meter takes over.
+//
 // A meter that takes over adds what it measured since the former one was counted. No time is counted twice: energy of
 // the new meter counts from the first interval between its readings that begins after that time.
 #include <chrono>
@@ -86,10 +89,10 @@ class PlatformMeters final : public EnergySource {
   struct Whole {
     Energy energy;
     Power power;
-    bool answers = false;      // a sensor was read
-    bool fresh = false;        // a sensor gave an amount
-    bool is_new = false;       // … that it had not given before
-    bool power_known = false;  // every sensor gave one
+    bool answers = false;   // a sensor was read
+    bool fresh = false;     // a sensor gave an amount
+    bool is_new = false;    // … that it had not given before
+    bool complete = false;  // every sensor gave one
   };
   void Appear(Member& member);
   void TryOpen(Member& member);
@@ -98,6 +101,7 @@ class PlatformMeters final : public EnergySource {
   void Reserve(Member& member) const;
   void Choose();
   void UseReserve(Member& member);
+  [[nodiscard]] static std::string DescribeSilence(const Member& member);
   [[nodiscard]] BootTime CountedByChosen() const;
   [[nodiscard]] static BootTime CountedUntil(const Meter& reader);
   [[nodiscard]] static BootTime LatestCounted(const Meter& reader);

@@ -294,6 +294,61 @@ TEST_F(PlatformMetersTest, OnePowerSupplyFailsForAWhile_NoEnergyIsLost) {
   EXPECT_EQ(total_ - before, Energy::Joules(340 * 5 * 24));
 }
 
+TEST_F(PlatformMetersTest, OnePowerSupplyFails_TheRestIsNotTheMachine) {
+  AddSensor(kRedfish, "psu 2", 40);
+  Open();
+  Ticks(12);
+  scripts_[kRedfish].values[1] = kIoError;
+  Ticks(6);
+  for (int i = 0; i < 12; ++i) {
+    Tick();
+    EXPECT_FALSE(Platform().fresh) << "neither the watts of one supply nor a false 0 W";
+  }
+  Ticks(12);
+  EXPECT_DOUBLE_EQ(Platform().power.watts(), 280) << "the ACPI meter took over";
+  const Energy before = total_;
+  Ticks(60);
+  EXPECT_EQ(total_ - before, Energy::Joules(280 * 300));
+  scripts_[kRedfish].values[1] = Power::Watts(40);
+  Ticks(12);
+  EXPECT_DOUBLE_EQ(Platform().power.watts(), 340);
+}
+
+TEST_F(PlatformMetersTest, OneOfTwoBatteriesIsNotInUse_TheOtherIsTheMachine) {
+  present_[kRedfish] = false;
+  AddSensor(kAcpi, "second", 0);
+  Open();
+  Ticks(6);
+  scripts_[kAcpi].values[1] = Withheld{.unused = true};
+  Ticks(12);
+  EXPECT_DOUBLE_EQ(Platform().power.watts(), 280);
+  const Energy before = total_;
+  Ticks(12);
+  EXPECT_EQ(total_ - before, Energy::Joules(280 * 60));
+}
+
+TEST_F(PlatformMetersTest, SensorNoLongerTheWhole_TheTotalStopsUntilItIsAgain) {
+  present_[kAcpi] = false;
+  Open();
+  Ticks(12);
+  scripts_[kRedfish].domains[0].sensor->whole = false;
+  scripts_[kRedfish].values[0] = Error{ErrorKind::kGone, "search"};
+  Ticks(3);
+  scripts_[kRedfish].values[0] = Power::Watts(300);
+  Ticks(12);
+  EXPECT_FALSE(Platform().fresh);
+  const Energy before = total_;
+  Ticks(60);
+  EXPECT_EQ(total_, before);
+  scripts_[kRedfish].domains[0].sensor->whole = true;
+  scripts_[kRedfish].values[0] = Error{ErrorKind::kGone, "search"};
+  Ticks(3);
+  scripts_[kRedfish].values[0] = Power::Watts(300);
+  Ticks(24);
+  EXPECT_DOUBLE_EQ(Platform().power.watts(), 300);
+  EXPECT_LE(total_ - before, Energy::Joules(300 * 5 * 30)) << "the time in between does not count";
+}
+
 TEST_F(PlatformMetersTest, SensorsReplacedByAnotherOne_TheTotalGoesOnAtOnce) {
   present_[kAcpi] = false;
   AddSensor(kRedfish, "psu 2", 40);

@@ -202,7 +202,8 @@ bool PolledSource::Shared::Find() {
     own.readings.assign(own.domains.size(), {clock->Now(), found.error()});
     return false;
   }
-  if (own.lists == 0 || !std::ranges::equal(*found, own.domains, {}, &Domain::key, &Domain::key)) ++own.lists;
+  const auto is_same = [](const Domain& a, const Domain& b) { return a.key == b.key && a.sensor == b.sensor; };
+  if (own.lists == 0 || !std::ranges::equal(*found, own.domains, is_same)) ++own.lists;
   own.domains = *std::move(found);
   found_at = clock->Now();
   for (Domain& domain : own.domains) domain.max_power = domain.max_power.value_or(kMaxOfSensor);
