@@ -57,7 +57,23 @@ Result<std::vector<Domain>> RedfishSource::Discover() {
   const auto fetch = [this](const std::string& uri) { return client_->Get(uri, interrupted_.get_token()); };
   KEPLER_TRY(sensors_, FindSensors(search, fetch));
   searched_at_ = clock_->Now();
+  misses_value_ = false;
+  LogNotes();
   return MakeDomains();
+}
+
+/// Logs each state of the notes once.
+void RedfishSource::LogNotes() {
+  std::string notes;
+  for (const Sensor& sensor : sensors_.sensors)
+    if (!sensor.note.empty() && !notes.contains(sensor.note))
+      notes += fmt::format("{}chassis {}: {}", notes.empty() ? "" : "; ", sensor.labels.chassis_id, sensor.note);
+  if (notes == std::exchange(notes_, notes)) return;
+  if (notes.empty())
+    log::Info("every power supply of the BMC has a reading again", {{"bmc", client_->access().id}});
+  else
+    log::Warn("the BMC does not clearly state the power of the machine",
+              {{"bmc", client_->access().id}, {"err", notes}});
 }
 
 std::vector<Domain> RedfishSource::MakeDomains() const {
@@ -73,8 +89,10 @@ std::vector<Domain> RedfishSource::MakeDomains() const {
                               sensor.labels.source_id);
     if (!zones.insert(domain.zone).second) domain.zone = domain.key;  // a BMC may use an id twice
     domain.sensor = sensor.labels;
-    domain.note = fmt::format("{}{}{}", sensor.labels.source_name, sensor.labels.source_name.empty() ? "" : ", ",
-                              sensor.labels.whole ? "counts in the total of the machine" : "a part of another sensor");
+    const std::string_view use = !sensor.note.empty()  ? std::string_view(sensor.note)
+                                 : sensor.labels.whole ? "counts in the total of the machine"
+                                                       : "a part of another sensor";
+    domain.note = fmt::format("{}{}{}", sensor.labels.source_name, sensor.labels.source_name.empty() ? "" : ", ", use);
     domains.push_back(std::move(domain));
   }
   return domains;
@@ -100,6 +118,7 @@ void RedfishSource::ReadResource(size_t resource, std::vector<DomainReading>& ou
     const Sensor& sensor = sensors_.sensors[i];
     if (sensor.resource != resource) continue;
     out[i] = got ? AnswerOf(sensor, place, readings, now) : DomainReading{now, got.error()};
+    misses_value_ |= got && sensor.labels.whole && std::holds_alternative<Error>(out[i].value);
   }
 }
 
@@ -119,6 +138,9 @@ void RedfishSource::RejectZero(std::vector<DomainReading>& out) const {
   }
 }
 
-bool RedfishSource::HasChanged() { return HaveChanged(stamps_) || clock_->Now() - searched_at_ >= kSearchPeriod; }
+bool RedfishSource::HasChanged() {
+  const Nanoseconds period = misses_value_ || !sensors_.complete ? kRepairPeriod : kSearchPeriod;
+  return HaveChanged(stamps_) || clock_->Now() - searched_at_ >= period;
+}
 
 }  // namespace kepler::energy::platform::redfish

@@ -30,6 +30,7 @@ class RedfishSource final : public EnergySource {
  public:
   static constexpr std::string_view kName = "redfish";
   static constexpr std::chrono::minutes kSearchPeriod{15};  // a power supply may be added
+  static constexpr std::chrono::minutes kRepairPeriod{2};   // while a sensor of the machine has no value
   static constexpr size_t kMaxTimeouts = 2;                 // then the other sensors are not read in this turn
 
   RedfishSource(RedfishOptions options, std::shared_ptr<const Clock> clock);
@@ -50,6 +51,7 @@ class RedfishSource final : public EnergySource {
   [[nodiscard]] std::vector<Domain> MakeDomains() const;
   void ReadResource(size_t resource, std::vector<DomainReading>& out);
   void RejectZero(std::vector<DomainReading>& out) const;
+  void LogNotes();
 
   const RedfishOptions options_;
   const std::shared_ptr<const Clock> clock_;
@@ -59,7 +61,9 @@ class RedfishSource final : public EnergySource {
   std::unique_ptr<BmcClient> client_;  // null until the BMC file can be read
   Sensors sensors_;
   BootTime searched_at_{};
-  size_t timeouts_ = 0;  // in this turn
+  std::string notes_;          // as they were logged
+  bool misses_value_ = false;  // a sensor of the machine answered without a value
+  size_t timeouts_ = 0;        // in this turn
 };
 
 }  // namespace kepler::energy::platform::redfish

@@ -160,6 +160,32 @@ TEST_F(RedfishSourceTest, Search_IsRepeated) {
   EXPECT_FALSE(source_->HasChanged());
 }
 
+TEST_F(RedfishSourceTest, SupplyWithoutValue_IsSearchedForSoonAndDoesNotMakeTheTotal) {
+  bmc_.Set("/redfish/v1/Chassis/1", R"({"Id": "1", "PowerSubsystem": {"@odata.id": "/subsystem"}})");
+  bmc_.Set("/subsystem", R"({"PowerSupplies": {"@odata.id": "/ps"}})");
+  bmc_.Set("/ps", R"({"Members": [{"@odata.id": "/ps/1"}, {"@odata.id": "/ps/2"}]})");
+  bmc_.Set("/ps/1", R"({"PowerInputWatts": 100})");
+  bmc_.Set("/ps/2", R"({"PowerInputWatts": 90})");
+  Open();
+  EXPECT_THAT(Read(), ElementsAre(100, 90));
+  bmc_.Set("/ps/2", R"({"PowerInputWatts": null})");
+  EXPECT_THAT(Read(), ElementsAre(100, -1));
+  EXPECT_FALSE(source_->HasChanged());
+  clock_.Advance(RedfishSource::kRepairPeriod);
+  EXPECT_TRUE(source_->HasChanged());
+  domains_ = source_->Discover().value();
+  ASSERT_THAT(domains_, SizeIs(1));
+  EXPECT_FALSE(domains_[0].sensor->whole);
+  EXPECT_THAT(domains_[0].note, HasSubstr("these supplies have no reading: 2"));
+  EXPECT_THAT(Read(), ElementsAre(100));
+  bmc_.Set("/ps/2", R"({"PowerInputWatts": 90})");
+  clock_.Advance(RedfishSource::kRepairPeriod);
+  EXPECT_TRUE(source_->HasChanged());
+  domains_ = source_->Discover().value();
+  ASSERT_THAT(domains_, SizeIs(2));
+  EXPECT_TRUE(domains_[0].sensor->whole);
+}
+
 TEST_F(RedfishSourceTest, FileWithAMistake) {
   tree_.Write("bmc.yaml", "nodes: {worker-2: b}\nbmcs: {b: {endpoint: https://h}}\n");
   source_ = Make();

@@ -182,7 +182,9 @@ std::string IdOf(const Value& resource, std::string_view uri) {
 
 bool IsThere(const Value& resource) {
   const std::string* const state = Text(At(resource, {"Status", "State"}));
-  return state == nullptr || ToLowerAscii(*state) != "absent";
+  if (state == nullptr) return true;
+  const std::string lower = ToLowerAscii(*state);
+  return lower != "absent" && lower != "disabled";
 }
 
 bool IsPartOrRack(std::string_view chassis_type) {

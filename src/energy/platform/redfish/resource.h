@@ -32,7 +32,7 @@ namespace kepler::energy::platform::redfish {
 /// Returns Id, or without it the last part of `uri`.
 [[nodiscard]] std::string IdOf(const json::Value& resource, std::string_view uri);
 
-/// Returns false if the slot is empty: Status.State is Absent.
+/// Returns false if the slot is empty or switched off: Status.State is Absent or Disabled.
 [[nodiscard]] bool IsThere(const json::Value& resource);
 /// Returns true for a part of a machine (a GPU module, a card) and for a rack of machines.
 [[nodiscard]] bool IsPartOrRack(std::string_view chassis_type);

@@ -26,9 +26,14 @@ struct Candidate {
   std::vector<Resource> resources;
   std::vector<Sensor> sensors;
   Power sum;
-  bool complete = true;  // every part of the chassis has a reading
+  std::string missing{};  // power supplies without a reading; "" if every part of the chassis has one
 
   [[nodiscard]] bool has_power() const { return sum > Power(); }
+  [[nodiscard]] bool complete() const { return missing.empty(); }
+  void Miss(std::string_view supply) {
+    if (!missing.empty()) missing += ", ";
+    missing += supply;
+  }
   void Add(Resource resource, Sensor sensor, Power power) {
     sensor.resource = resources.size();
     resources.push_back(std::move(resource));
@@ -171,7 +176,7 @@ Sensor Finder::MakeSensor(const Chassis& chassis, const Reading& reading, std::s
 Status Finder::AddSupply(const Chassis& chassis, const std::string& uri, Candidate& supplies) {
   KEPLER_TRY(const auto supply, Get(uri));
   if (!supply) {
-    supplies.complete = false;
+    supplies.Miss(uri);
     return {};
   }
   if (!IsThere(*supply)) return {};
@@ -183,7 +188,7 @@ Status Finder::AddSupply(const Chassis& chassis, const std::string& uri, Candida
     readings = ReadingsOf(*supply, Kind::kSupply);
   }
   if (readings.empty() || !readings[0].power) {
-    supplies.complete = false;
+    supplies.Miss(IdOf(*supply, uri));
     return {};
   }
   Sensor sensor = MakeSensor(chassis, readings[0], "PowerSupply");
@@ -236,7 +241,10 @@ Candidate Finder::Controls(const Chassis& chassis, const std::string& uri, const
 Candidate Finder::OldSupplies(const Chassis& chassis, const std::string& uri, const json::Value& power) {
   Candidate found{.resources = {{uri, Kind::kOldSupplies}}, .sensors = {}, .sum = {}};
   for (const Reading& reading : ReadingsOf(power, Kind::kOldSupplies)) {
-    if (!reading.power) continue;
+    if (!reading.power) {
+      found.Miss(reading.id);
+      continue;
+    }
     found.sensors.push_back(MakeSensor(chassis, reading, "PowerSupply"));
     found.sum = found.sum + *reading.power;
   }
@@ -246,7 +254,7 @@ Candidate Finder::OldSupplies(const Chassis& chassis, const std::string& uri, co
 /// A reading of 0 W is the last choice: this program runs on the machine.
 Result<Candidate> Finder::Best(const Chassis& chassis) {
   KEPLER_TRY(Candidate supplies, Supplies(chassis));
-  if (supplies.has_power() && supplies.complete) return supplies;
+  if (supplies.has_power() && supplies.complete()) return supplies;
   KEPLER_TRY(Candidate environment, Environment(chassis));
   if (environment.has_power()) return environment;
   std::vector<Candidate> rest;
@@ -255,7 +263,9 @@ Result<Candidate> Finder::Best(const Chassis& chassis) {
   rest.push_back(std::move(supplies));
   if (power) rest.push_back(OldSupplies(chassis, LinkOf(chassis.resource, "Power"), *power));
   rest.push_back(std::move(environment));
-  auto best = std::ranges::find_if(rest, &Candidate::has_power);
+  const auto is_whole = [](const Candidate& c) { return c.has_power() && c.complete(); };
+  auto best = std::ranges::find_if(rest, is_whole);
+  if (best == rest.end()) best = std::ranges::find_if(rest, &Candidate::has_power);
   if (best == rest.end()) best = std::ranges::find_if(rest, [](const Candidate& c) { return !c.sensors.empty(); });
   return best != rest.end() ? std::move(*best) : Candidate();
 }
@@ -295,8 +305,11 @@ Result<Sensors> Finder::Run() {
   Sensors all;
   for (auto& [chassis, best] : found) {
     const bool contained = IsContained(*chassis);
+    all.complete = all.complete && best.complete();
     for (Sensor& sensor : best.sensors) {
-      sensor.labels.whole = sensor.labels.whole && !contained;
+      sensor.labels.whole = sensor.labels.whole && !contained && best.complete();
+      if (!best.complete())
+        sensor.note = fmt::format("does not count, because these supplies have no reading: {}", best.missing);
       const Resource& place = best.resources[sensor.resource];
       Append(place, std::move(sensor), all);
     }

@@ -2,9 +2,9 @@
 // Finds the power sensors of a BMC: walks from the service root over its chassis once, so that later only the resources
 // with readings are fetched. Per chassis the best of these is used:
 //
-//   PowerSubsystem: all power supplies ► EnvironmentMetrics ► Power: PowerControl ► some supplies ► Power:
-//   PowerSupplies
+//   PowerSubsystem: all power supplies ► EnvironmentMetrics ► Power: PowerControl ► Power: all PowerSupplies
 //
+// A sum without a supply that is there is not the machine: if there is nothing else, it is shown and does not count.
 // Input power is preferred to output power, since losses in the supplies are part of the machine. One thread.
 #include <cstddef>
 #include <functional>
@@ -32,10 +32,12 @@ struct Sensor {
   size_t resource = 0;  // index into Sensors::resources
   std::string id;       // of the reading within the resource
   status::PlatformSensor labels;
+  std::string note{};  // why it does or does not count, if that is not clear; "" otherwise
 };
 struct Sensors {
   std::vector<Resource> resources;
   std::vector<Sensor> sensors;  // not empty
+  bool complete = true;         // false: a power supply has no reading, so its chassis does not count
 };
 
 /// Which sensors to search for.

@@ -120,7 +120,14 @@ TEST_F(FindSensorsTest, EmptySlot_IsNoSupply) {
 
 TEST_F(FindSensorsTest, SupplyWithoutReading_TheChassisIsBetter) {
   SetSupplies(R"({"Id": "PS1", "PowerInputWatts": 268})", R"({"Id": "PS2", "PowerInputWatts": null})");
-  EXPECT_THAT(Show(), ElementsAre("1U/PowerSupply/PS1")) << "better than nothing";
+  EXPECT_THAT(Show(), ElementsAre("1U/PowerSupply/PS1!")) << "not the whole machine";
+  EXPECT_EQ(Find()->sensors[0].note, "does not count, because these supplies have no reading: PS2");
+  EXPECT_FALSE(Find()->complete);
+  SetSupplies(R"({"Id": "PS1", "PowerInputWatts": 268})",
+              R"({"Id": "PS2", "PowerInputWatts": null, "Status": {"State": "Disabled"}})");
+  EXPECT_THAT(Show(), ElementsAre("1U/PowerSupply/PS1"));
+  EXPECT_TRUE(Find()->complete);
+  SetSupplies(R"({"Id": "PS1", "PowerInputWatts": 268})", R"({"Id": "PS2", "PowerInputWatts": null})");
   SetPower(R"([{"MemberId": "0", "PowerConsumedWatts": 300}])");
   EXPECT_THAT(Show(), ElementsAre("1U/PowerControl/0"));
   SetEnvironment("290");
@@ -138,7 +145,9 @@ TEST_F(FindSensorsTest, PowerControl_OnlyOneIsTheWhole) {
 TEST_F(FindSensorsTest, OldSupplies_AreTheLastChoice) {
   SetPower(R"([{"MemberId": "0", "PowerConsumedWatts": null}])",
            R"([{"MemberId": "PS1", "LastPowerOutputWatts": 150}, {"MemberId": "PS2", "LastPowerOutputWatts": null}])");
-  EXPECT_THAT(Show(), ElementsAre("1U/PowerSupply/PS1"));
+  EXPECT_THAT(Show(), ElementsAre("1U/PowerSupply/PS1!")) << "one of them has no reading";
+  SetPower("[]", R"([{"MemberId": "PS1", "LastPowerOutputWatts": 150}, {"MemberId": "PS2", "PowerInputWatts": 0}])");
+  EXPECT_THAT(Show(), ElementsAre("1U/PowerSupply/PS1", "1U/PowerSupply/PS2"));
 }
 
 TEST_F(FindSensorsTest, ZeroWatts_AreBetterThanNothing) {
