@@ -37,8 +37,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       if (reading.power && !(reading.power->watts() >= 0)) std::abort();
       if (reading.counter && *reading.counter < kepler::Energy()) std::abort();
     }
-    const auto whole = WholeOf(readings);
-    if (whole && !readings[*whole].power) std::abort();
+    for (const auto systems : {std::optional<size_t>(), std::optional<size_t>(1), SystemsIn(*resource)}) {
+      const auto whole = ChooseControl(readings, systems).whole;
+      if (whole && !readings[*whole].power) std::abort();
+    }
   }
   return 0;
 }

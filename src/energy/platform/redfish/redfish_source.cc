@@ -70,7 +70,7 @@ void RedfishSource::LogNotes() {
       notes += fmt::format("{}chassis {}: {}", notes.empty() ? "" : "; ", sensor.labels.chassis_id, sensor.note);
   if (notes == std::exchange(notes_, notes)) return;
   if (notes.empty())
-    log::Info("every power supply of the BMC has a reading again", {{"bmc", client_->access().id}});
+    log::Info("the BMC states the power of the machine clearly again", {{"bmc", client_->access().id}});
   else
     log::Warn("the BMC does not clearly state the power of the machine",
               {{"bmc", client_->access().id}, {"err", notes}});

@@ -61,12 +61,42 @@ bool ContainsAnyOf(std::string_view text, std::span<const std::string_view> word
   return std::ranges::any_of(words, [&](std::string_view word) { return lower.contains(word); });
 }
 
-/// Names of PowerControl entries that measure a part of the chassis.
-bool NamesPart(std::string_view text) {
+/// Sources of the names: XCC ("Server Power Control", "CPU Sub-system Power"), iDRAC and OpenBMC ("System Power
+/// Control"), the schema's examples ("Chassis Power Control"), the values of PhysicalContext.
+Scope ScopeOfText(std::string_view text) {
   constexpr auto kParts = std::to_array<std::string_view>({"cpu", "processor", "memory", "dimm", "dram", "gpu",
                                                            "accelerator", "fan", "cooling", "storage", "disk", "drive",
                                                            "pcie", "network", "subsystem", "sub-system", "backplane"});
-  return ContainsAnyOf(text, kParts);
+  constexpr auto kServers = std::to_array<std::string_view>({"server", "system", "node", "blade", "sled"});
+  constexpr auto kChassis = std::to_array<std::string_view>({"chassis", "enclosure"});
+  if (ContainsAnyOf(text, kParts)) return Scope::kPart;
+  if (ContainsAnyOf(text, kServers)) return Scope::kServer;
+  return ContainsAnyOf(text, kChassis) ? Scope::kContainer : Scope::kUnknown;
+}
+
+/// By the resources that an entry is about: "/redfish/v1/Systems/1" or a part of it, "/redfish/v1/Chassis/1".
+Scope ScopeOfRelated(const Value& entry) {
+  const Value* const related = At(&entry, "RelatedItem");
+  const auto* const items = related != nullptr ? std::get_if<Value::List>(&related->value) : nullptr;
+  if (items == nullptr) return Scope::kUnknown;
+  Scope scope = Scope::kUnknown;
+  for (const Value& item : *items) {
+    const std::string target = ToLowerAscii(TargetOf(&item));
+    if (target.contains("/processors") || target.contains("/memory"))
+      scope = std::max(scope, Scope::kPart);
+    else if (target.contains("/systems/"))
+      scope = std::max(scope, Scope::kServer);
+    else if (target.contains("/chassis/"))
+      scope = std::max(scope, Scope::kContainer);
+  }
+  return scope;
+}
+
+Scope ScopeOf(const Value& entry) {
+  const Scope name = ScopeOfText(TextOf(entry, "Name"));
+  if (name != Scope::kUnknown) return name;
+  const Scope context = ScopeOfText(TextOf(entry, "PhysicalContext"));
+  return context != Scope::kUnknown ? context : ScopeOfRelated(entry);
 }
 
 /// The first of `keys` that has a value above zero; otherwise the first with a value, and otherwise the first that is
@@ -113,11 +143,8 @@ std::vector<Reading> EntriesOf(const Value& power, std::string_view list,
     std::string id = TextOf(entry, "MemberId");
     if (id.empty()) id = fmt::format("{}", i);
     while (std::ranges::find(readings, id, &Reading::id) != readings.end()) id += fmt::format("-{}", i);
-    const std::string name = TextOf(entry, "Name");
-    readings.push_back({.id = std::move(id),
-                        .name = name,
-                        .is_part = NamesPart(name) || NamesPart(TextOf(entry, "PhysicalContext")),
-                        .power = WattsOf(*watts)});
+    readings.push_back(
+        {.id = std::move(id), .name = TextOf(entry, "Name"), .scope = ScopeOf(entry), .power = WattsOf(*watts)});
   }
   return readings;
 }
@@ -232,14 +259,10 @@ std::vector<Reading> ReadingsOf(const Value& resource, Kind kind) {
   return {};
 }
 
-std::optional<size_t> WholeOf(std::span<const Reading> controls) {
-  std::optional<size_t> whole;
-  for (size_t i = 0; i < controls.size(); ++i) {
-    const Reading& control = controls[i];
-    if (!control.power || (control.is_part && controls.size() > 1)) continue;
-    if (!whole || *control.power > *controls[*whole].power) whole = i;
-  }
-  return whole;
+std::optional<size_t> SystemsIn(const Value& chassis) {
+  const Value* const systems = At(chassis, {"Links", "ComputerSystems"});
+  const auto* const list = systems != nullptr ? std::get_if<Value::List>(&systems->value) : nullptr;
+  return list != nullptr && !list->empty() ? std::optional(list->size()) : std::nullopt;
 }
 
 std::string ReasonOf(std::string_view body) {

@@ -54,10 +54,18 @@ enum class Kind : uint8_t {
   kOldSupplies   // Power: PowerSupplies
 };
 
+/// What a control measures, by its name, PhysicalContext and RelatedItem.
+enum class Scope : uint8_t {
+  kUnknown,
+  kPart,      // CPUs, memory or another part of a server
+  kServer,    // a computer system
+  kContainer  // the chassis: usually the server with its fans and supplies, or an enclosure with other servers too
+};
+
 struct Reading {
-  std::string id;        // within the resource; "" if the resource has only one
-  std::string name;      // as the BMC names it
-  bool is_part = false;  // of a control: measures only CPUs, memory or another part of the chassis
+  std::string id;    // within the resource; "" if the resource has only one
+  std::string name;  // as the BMC names it
+  Scope scope = Scope::kUnknown;
   Result<Power> power;
   std::optional<Energy> counter{};  // EnergykWh of the same input; empty if the resource has none
 };
@@ -66,10 +74,21 @@ struct Reading {
 [[nodiscard]] std::vector<Reading> ReadingsOf(const json::Value& resource, Kind kind);
 inline constexpr size_t kMaxReadings = 64;
 
-/// Returns the index of the reading of kControls that measures the whole chassis: there may be one for the server, for
-/// the chassis and for each part. That is the one with the most power that is not a part; a single one is the whole in
-/// any case. Nothing if there is no such reading.
-[[nodiscard]] std::optional<size_t> WholeOf(std::span<const Reading> controls);
+/// The control that measures the machine.
+struct Choice {
+  std::optional<size_t> whole;  // index; none if there is no such control, or if it has no power
+  std::string doubt;            // why another one may be right; "" if the choice is certain
+};
+
+/// Chooses the control that measures the machine. Controls are never added: a server contains its parts, a chassis its
+/// servers. `systems`: number of computer systems in the chassis, if the BMC tells.
+///   one that is not a part      that one; a single control in any case
+///   one system                  the one with the most power
+///   several systems             the server, if there is only one control for a server
+///   unknown number              a server rather than a chassis, which may contain others; otherwise the most power
+[[nodiscard]] Choice ChooseControl(std::span<const Reading> controls, std::optional<size_t> systems);
+/// Returns the number of computer systems in a chassis, if it has that list.
+[[nodiscard]] std::optional<size_t> SystemsIn(const json::Value& chassis);
 
 /// Returns the reason in the body of a refusal; "" if there is none.
 [[nodiscard]] std::string ReasonOf(std::string_view body);

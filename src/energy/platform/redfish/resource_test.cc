@@ -25,7 +25,7 @@ std::vector<std::string> Show(std::string_view text, Kind kind) {
     } else if (reading.power.error().kind == ErrorKind::kUnavailable) {
       value = "null";
     }
-    shown.push_back(reading.id + (reading.is_part ? "!" : "") + "=" + value);
+    shown.push_back(reading.id + (reading.scope == Scope::kPart ? "!" : "") + "=" + value);
   }
   return shown;
 }
@@ -184,21 +184,62 @@ TEST(ReadingsOf, OldPowerSupplies) {
               ElementsAre("PS1=1500", "PS2=null"));
 }
 
-std::optional<size_t> Whole(std::string_view text) { return WholeOf(Read(text, Kind::kControls)); }
+Choice Choose(std::string_view text, std::optional<size_t> systems = {}) {
+  return ChooseControl(Read(text, Kind::kControls), systems);
+}
 
-TEST(WholeOf, PartsAreNotTheMachine) {
-  EXPECT_EQ(Whole(R"({"PowerControl": [{"Name": "CPU", "PowerConsumedWatts": 120},
-                      {"Name": "Server", "PowerConsumedWatts": 344}, {"Name": "Chassis", "PowerConsumedWatts": 45}]})"),
-            1U);
-  EXPECT_EQ(Whole(R"({"PowerControl": [{"Name": "Server", "PowerConsumedWatts": 344},
-                      {"Name": "Chassis", "PowerConsumedWatts": 389}]})"),
-            1U)
-      << "the chassis contains the server";
-  EXPECT_EQ(Whole(R"({"PowerControl": [{"Name": "Server", "PowerConsumedWatts": null},
-                      {"Name": "Memory", "PowerConsumedWatts": 38}]})"),
+TEST(ChooseControl, PartsAreNotTheMachine) {
+  const Choice server = Choose(R"({"PowerControl": [{"Name": "CPU", "PowerConsumedWatts": 120},
+      {"Name": "Server", "PowerConsumedWatts": 344}, {"Name": "Chassis", "PowerConsumedWatts": 45}]})");
+  EXPECT_EQ(server.whole, 1U);
+  EXPECT_EQ(server.doubt, "") << "no other entry is larger";
+  EXPECT_EQ(Choose(R"({"PowerControl": [{"Name": "Server", "PowerConsumedWatts": null},
+                      {"Name": "Memory", "PowerConsumedWatts": 38}]})")
+                .whole,
             std::nullopt);
-  EXPECT_EQ(Whole(R"({"PowerControl": [{"Name": "Power of subsystem 1", "PowerConsumedWatts": 38}]})"), 0U);
-  EXPECT_EQ(Whole("{}"), std::nullopt);
+  EXPECT_EQ(Choose(R"({"PowerControl": [{"Name": "Power of subsystem 1", "PowerConsumedWatts": 38}]})").whole, 0U);
+  EXPECT_EQ(Choose(R"({"PowerControl": [{"Name": "CPU", "PowerConsumedWatts": 120},
+                      {"Name": "DIMM", "PowerConsumedWatts": 38}]})")
+                .whole,
+            std::nullopt);
+  EXPECT_EQ(Choose("{}").whole, std::nullopt);
+}
+
+TEST(ChooseControl, ChassisThatMayBeAnEnclosure) {
+  const auto* const both = R"({"PowerControl": [{"MemberId": "0", "Name": "Server", "PowerConsumedWatts": 344},
+                                                {"MemberId": "1", "Name": "Chassis", "PowerConsumedWatts": 1389}]})";
+  EXPECT_EQ(Choose(both, 1).whole, 1U) << "the chassis contains only this server";
+  EXPECT_EQ(Choose(both, 1).doubt, "");
+  EXPECT_EQ(Choose(both, 4).whole, 0U) << "the chassis is an enclosure";
+  EXPECT_EQ(Choose(both, 4).doubt, "");
+  EXPECT_EQ(Choose(both).whole, 0U);
+  EXPECT_EQ(Choose(both).doubt,
+            "several PowerControl entries may be the machine (0 \"Server\" 344 W, 1 \"Chassis\" 1389 W); 0 counts");
+  const auto* const waits = R"({"PowerControl": [{"Name": "Server", "PowerConsumedWatts": null},
+                                                 {"Name": "Chassis", "PowerConsumedWatts": 1389}]})";
+  EXPECT_EQ(Choose(waits).whole, std::nullopt) << "the enclosure does not replace the server";
+}
+
+TEST(ChooseControl, EntriesWithoutNames) {
+  const auto* const related = R"({"PowerControl": [
+      {"PowerConsumedWatts": 1389, "RelatedItem": [{"@odata.id": "/redfish/v1/Chassis/Enclosure"}]},
+      {"PowerConsumedWatts": 344, "RelatedItem": [{"@odata.id": "/redfish/v1/Systems/1"}]},
+      {"PowerConsumedWatts": 120, "RelatedItem": [{"@odata.id": "/redfish/v1/Systems/1/Processors/CPU1"}]}]})";
+  EXPECT_EQ(Choose(related).whole, 1U);
+  const auto* const alike = R"({"PowerControl": [{"PowerConsumedWatts": 300}, {"PowerConsumedWatts": 310}]})";
+  EXPECT_EQ(Choose(alike).whole, 1U);
+  EXPECT_NE(Choose(alike).doubt, "");
+  EXPECT_EQ(Choose(alike, 2).whole, std::nullopt) << "no entry says which system it measures";
+  for (const auto* text : {R"([{"PowerConsumedWatts": 1, "RelatedItem": 5}, {"PowerConsumedWatts": 2}])",
+                           R"([{"PowerConsumedWatts": 1, "RelatedItem": [7, {}]}, {"PowerConsumedWatts": 2}])"})
+    EXPECT_EQ(Choose(R"({"PowerControl": )" + std::string(text) + "}").whole, 1U) << text;
+}
+
+TEST(SystemsIn, Links) {
+  EXPECT_EQ(SystemsIn(Json(R"({"Links": {"ComputerSystems": [{"@odata.id": "/s/1"}, {"@odata.id": "/s/2"}]}})")), 2U);
+  for (const auto* text : {"{}", R"({"Links": {}})", R"({"Links": {"ComputerSystems": []}})",
+                           R"({"Links": {"ComputerSystems": {"@odata.id": "/s/1"}}})"})
+    EXPECT_EQ(SystemsIn(Json(text)), std::nullopt) << text;
 }
 
 TEST(ReasonOf, Refusals) {

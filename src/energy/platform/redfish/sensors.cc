@@ -223,7 +223,7 @@ Result<Candidate> Finder::Environment(const Chassis& chassis) {
 Candidate Finder::Controls(const Chassis& chassis, const std::string& uri, const json::Value& power) {
   Candidate found{.resources = {{uri, Kind::kControls}}, .sensors = {}, .sum = {}};
   const auto readings = ReadingsOf(power, Kind::kControls);
-  const auto whole = WholeOf(readings);
+  const auto [whole, doubt] = ChooseControl(readings, SystemsIn(chassis.resource));
   for (size_t i = 0; i < readings.size(); ++i) {
     if (!readings[i].power) {
       problems_.push_back(
@@ -232,6 +232,7 @@ Candidate Finder::Controls(const Chassis& chassis, const std::string& uri, const
     }
     Sensor sensor = MakeSensor(chassis, readings[i], "PowerControl");
     sensor.labels.whole = whole == i;
+    sensor.note = whole == i || !whole ? doubt : "";
     found.sensors.push_back(std::move(sensor));
   }
   if (whole) found.sum = *readings[*whole].power;

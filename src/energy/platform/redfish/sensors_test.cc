@@ -142,6 +142,17 @@ TEST_F(FindSensorsTest, PowerControl_OnlyOneIsTheWhole) {
   EXPECT_THAT(Show(), ElementsAre("1U/PowerControl/0", "1U/PowerControl/1!", "1U/PowerControl/2!"));
 }
 
+TEST_F(FindSensorsTest, PowerControl_EnclosureIsNotTheMachine) {
+  SetPower(R"([{"MemberId": "0", "Name": "Server", "PowerConsumedWatts": 344},
+               {"MemberId": "1", "Name": "Chassis", "PowerConsumedWatts": 1389}])");
+  EXPECT_THAT(Show(), ElementsAre("1U/PowerControl/0", "1U/PowerControl/1!"));
+  EXPECT_THAT(Find()->sensors[0].note, HasSubstr("several PowerControl entries may be the machine"));
+  Set("/redfish/v1/Chassis/1U", R"({"Id": "1U", "Power": {"@odata.id": "/redfish/v1/Chassis/1U/Power"},
+      "Links": {"ComputerSystems": [{"@odata.id": "/redfish/v1/Systems/1"}]}})");
+  EXPECT_THAT(Show(), ElementsAre("1U/PowerControl/0!", "1U/PowerControl/1"));
+  EXPECT_EQ(Find()->sensors[1].note, "");
+}
+
 TEST_F(FindSensorsTest, OldSupplies_AreTheLastChoice) {
   SetPower(R"([{"MemberId": "0", "PowerConsumedWatts": null}])",
            R"([{"MemberId": "PS1", "LastPowerOutputWatts": 150}, {"MemberId": "PS2", "LastPowerOutputWatts": null}])");
