@@ -84,6 +84,8 @@ class EnergySource {
   [[nodiscard]] virtual bool IsOffline(const Domain& /*domain*/) { return false; }
   /// Ends a Discover() or Read() that waits, and all later ones: the source is about to be destroyed. From any thread.
   virtual void Interrupt() {}
+  /// Maximum time that a Discover() or Read() and the destructor take after Interrupt(). From any thread.
+  [[nodiscard]] virtual std::chrono::milliseconds MaxFarewell() const { return std::chrono::milliseconds(500); }
 };
 
 }  // namespace kepler::energy

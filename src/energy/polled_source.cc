@@ -82,7 +82,7 @@ PolledSource::~PolledSource() {
   if (!thread_) return;
   thread_->RequestStop();
   shared_->slow->Interrupt();
-  thread_->EndBy(std::chrono::steady_clock::now() + kMaxFarewell);
+  thread_->EndBy(std::chrono::steady_clock::now() + shared_->slow->MaxFarewell());
 }
 
 Status PolledSource::Start() {

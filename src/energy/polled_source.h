@@ -3,7 +3,8 @@
 // it. The thread reads it once a period; a sample takes over what was read last, with the time of that. The thread
 // integrates the power of a sensor: a sample sees a counter of energy, with the latest power. After a failure the
 // period is kMaxBackOff times as long, up to kMaxPause. Without an answer for kMaxAge periods all domains fail. A
-// source that hangs does not delay the destructor by more than kMaxFarewell: its thread is left behind (base/thread.h).
+// source that hangs does not delay the destructor by more than its MaxFarewell(): its thread is left behind
+// (base/thread.h).
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -29,8 +30,6 @@ class PolledSource final : public EnergySource {
   static constexpr std::chrono::minutes kSearchPeriod{5};
   /// Shorter than the silence after which a Meter drops an interval.
   static constexpr std::chrono::minutes kMaxPause{4};
-  /// Maximum time that the destructor waits for a turn in progress.
-  static constexpr std::chrono::milliseconds kMaxFarewell{500};
 
   /// `slow` belongs to the thread from Start() on, which may outlive everything that it does not own.
   PolledSource(std::unique_ptr<EnergySource> slow, Nanoseconds period, std::shared_ptr<const Clock> clock);

@@ -43,6 +43,13 @@ BmcClient::~BmcClient() {
               {{"bmc", access_.id}, {"err", deleted.error().message}});
 }
 
+void BmcClient::Replace(BmcClient& former) {
+  const bool is_same = former.access_.peer.host == access_.peer.host && former.access_.peer.port == access_.peer.port;
+  if (!is_same || access_.auth != Auth::kSession) return;
+  auto& left = former.session_ ? former.session_ : former.ended_;
+  ended_ = std::exchange(left, std::nullopt);
+}
+
 Result<json::Value> BmcClient::Get(const std::string& uri, const std::stop_token& stop) {
   KEPLER_CHECK_OK(MayAsk(uri));
   KEPLER_TRY(const Fetched fetched, SendWithLogin(uri, stop));

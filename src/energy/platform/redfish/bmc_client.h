@@ -36,6 +36,9 @@ class BmcClient {
   ~BmcClient();
   BmcClient(const BmcClient&) = delete;
   BmcClient& operator=(const BmcClient&) = delete;
+  /// Takes over the session of `former`, if both use sessions of the same BMC, and deletes it before the first login:
+  /// BMCs have few sessions, and the destructor of `former` may fail to delete it.
+  void Replace(BmcClient& former);
 
   [[nodiscard]] const BmcAccess& access() const { return access_; }
   /// Fetches a resource. Errors: kTimeout and kUnavailable (no answer, login refused, 429, 502 to 504, a stop) are
@@ -69,7 +72,7 @@ class BmcClient {
 
   [[nodiscard]] Status EnsureSession(const std::stop_token& stop);
   [[nodiscard]] Result<std::string> SessionsUri(const std::stop_token& stop);
-  [[nodiscard]] Status Login(const std::string& uri, const std::stop_token& stop);
+  [[nodiscard]] Status Login(const std::string& uri);
   [[nodiscard]] Error RefuseSession(const http::client::ClientRequest& request, const Fetched& fetched);
   [[nodiscard]] Status Logout(const Session& session, std::chrono::milliseconds timeout, const std::stop_token& stop);
 

@@ -38,7 +38,8 @@ Status BmcClient::EnsureSession(const std::stop_token& stop) {
     ended_.reset();
   }
   KEPLER_TRY(const std::string uri, SessionsUri(stop));
-  return Login(uri, stop);
+  KEPLER_CHECK_OK(Login(uri));
+  return stop.stop_requested() ? Fail(ErrorKind::kUnavailable, "the agent stops") : Status();
 }
 
 Result<std::string> BmcClient::SessionsUri(const std::stop_token& stop) {
@@ -54,13 +55,14 @@ Result<std::string> BmcClient::SessionsUri(const std::stop_token& stop) {
   return sessions_uri_;
 }
 
-Status BmcClient::Login(const std::string& uri, const std::stop_token& stop) {
+/// A stop does not cut the request: the BMC may have made the session already, and without the answer it would stay.
+Status BmcClient::Login(const std::string& uri) {
   ClientRequest request = MakeRequest(Method::kPost, uri);
   request.content_type = "application/json";
   request.body = std::make_shared<const std::string>(
       fmt::format(R"({{"UserName": {}, "Password": {}}})", QuoteJson(access_.username), QuoteJson(access_.password)));
   request.wanted_header = "X-Auth-Token";
-  KEPLER_TRY(const Fetched fetched, Send(request, stop));
+  KEPLER_TRY(const Fetched fetched, Send(request, {}));
   if (!fetched.answer.ok()) return std::unexpected(RefuseSession(request, fetched));
   Session session{.token = fetched.answer.wanted, .uri = PathOf(fetched.answer.location), .since = clock_->Now()};
   if (session.uri.empty()) {

@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
 #include "energy/platform/redfish/bmc_client_test_util.h"
 
 namespace kepler::energy::platform::redfish {
@@ -68,6 +71,47 @@ TEST_F(BmcSessionTest, SessionThatCannotBeDeleted_PreventsAnotherOne) {
   EXPECT_EQ(bmc_.max_sessions(), 1U);
   bmc_.Set(session, "{}");
   bmc_.SetWatts("300");
+  EXPECT_TRUE(client_->Get(kPower, {}));
+  EXPECT_EQ(bmc_.max_sessions(), 1U);
+}
+
+TEST_F(BmcSessionTest, StopDuringTheLogin_LeavesNoSession) {
+  Open(Auth::kSession);
+  std::atomic<bool> is_posted = false;
+  std::atomic<bool> is_stopped = false;
+  bmc_.Break("/redfish/v1/SessionService/Sessions", [&](testing::PeerConnection& client, const std::stop_token&) {
+    is_posted = true;
+    is_posted.notify_all();
+    is_stopped.wait(false);
+    return client.Send(
+        "HTTP/1.1 201 Created\r\nX-Auth-Token: t\r\nLocation: /redfish/v1/SessionService/Sessions/77\r\n"
+        "Content-Length: 2\r\n\r\n{}");
+  });
+  std::stop_source stop;
+  std::jthread reader([&] { EXPECT_FALSE(client_->Get(kPower, stop.get_token())); });
+  is_posted.wait(false);
+  stop.request_stop();
+  is_stopped = true;
+  is_stopped.notify_all();
+  reader.join();
+  client_.reset();
+  EXPECT_THAT(bmc_.TakeRequests(), ElementsAre("GET /redfish/v1/", "POST /redfish/v1/SessionService/Sessions",
+                                               "DELETE /redfish/v1/SessionService/Sessions/77"));
+}
+
+TEST_F(BmcSessionTest, FormerClientsSession_IsGoneBeforeTheNextLogin) {
+  Open(Auth::kSession);
+  ASSERT_TRUE(client_->Get(kPower, {}));
+  const std::string session = "/redfish/v1/SessionService/Sessions/1";
+  bmc_.Break(session, [](testing::PeerConnection& client, const std::stop_token&) {
+    return client.Send("HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n");
+  });
+  auto former = std::move(client_);
+  Open(Auth::kSession);
+  client_->Replace(*former);
+  former.reset();
+  EXPECT_THAT(ErrorOf(kPower).message, HasSubstr("cannot delete the session"));
+  bmc_.Set(session, "{}");
   EXPECT_TRUE(client_->Get(kPower, {}));
   EXPECT_EQ(bmc_.max_sessions(), 1U);
 }

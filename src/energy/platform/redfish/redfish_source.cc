@@ -46,8 +46,9 @@ Status RedfishSource::Reload() {
   }
   if (!access->warning.empty()) log::Warn(access->warning, {{"file", options_.bmc_file}});
   if (client_) log::Info("reloaded the BMC file", {{"file", options_.bmc_file}, {"bmc", access->id}});
-  client_.reset();  // its session ends before the next one begins
-  client_ = std::make_unique<BmcClient>(*std::move(access), options_.timeout, clock_);
+  auto next = std::make_unique<BmcClient>(*std::move(access), options_.timeout, clock_);
+  if (client_) next->Replace(*client_);
+  client_ = std::move(next);
   return {};
 }
 
@@ -136,6 +137,11 @@ void RedfishSource::RejectZero(std::vector<DomainReading>& out) const {
                                      "this node, and its firmware",
                                      PlaceOf(sensors_.resources[sensor.resource], sensor))};
   }
+}
+
+std::chrono::milliseconds RedfishSource::MaxFarewell() const {
+  constexpr std::chrono::milliseconds kMaxLogin = std::chrono::seconds(5);
+  return std::min(options_.timeout, kMaxLogin) + BmcClient::kMaxFarewell;
 }
 
 bool RedfishSource::HasChanged() {

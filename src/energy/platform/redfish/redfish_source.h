@@ -45,6 +45,8 @@ class RedfishSource final : public EnergySource {
   void Read(std::vector<DomainReading>& out) override;
   [[nodiscard]] bool HasChanged() override;
   void Interrupt() override { interrupted_.request_stop(); }
+  /// A login in progress is finished, so that its session can be deleted.
+  [[nodiscard]] std::chrono::milliseconds MaxFarewell() const override;
 
  private:
   [[nodiscard]] Status Reload();
