@@ -40,8 +40,8 @@ class BmcTest(unittest.TestCase):
         self.bmc_file = os.path.join(self.directory, "bmc.yaml")
         self.write_file()
 
-    def write_file(self, password="s3cret", more=""):
-        text = (f"nodes:\n  {NODE}: bmc-1\nbmcs:\n  bmc-1:\n    endpoint: {self.bmc.url}\n    username: kepler\n"
+    def write_file(self, password="s3cret", more="", url=None):
+        text = (f"nodes:\n  {NODE}: bmc-1\nbmcs:\n  bmc-1:\n    endpoint: {url or self.bmc.url}\n    username: kepler\n"
                 f"    password: {password}\n    auth: {self.auth}\n    caFile: {self.certificates}/ca.crt\n{more}")
         with open(self.bmc_file + ".new", "w", encoding="ascii") as file:
             file.write(text)
@@ -277,6 +277,18 @@ class Logins(BmcTest):
         self.start()
         self.agent.wait_log("is not trusted.*set caFile in the BMC file")
         self.assertEqual(self.bmc.count(), 0)
+
+    def test_password_over_plain_http_is_a_warning(self):
+        self.bmc.server.tls = None
+        self.write_file(url=self.bmc.url.replace("https", "http"))
+        self.start()
+        self.wait_watts(self.wanted, "the power over plain HTTP")
+        warning = "the password for the BMC bmc-1 is sent in plain text; use https in its endpoint"
+        self.assertEqual(self.agent.log().count(warning), 1)
+        self.assertNotIn("s3cret", self.agent.log())
+        check = subprocess.run([binary(), "--config.check", f"--config.file={self.agent.config_path}"],
+                               capture_output=True, check=True, text=True)
+        self.assertIn(f"warning: {warning}", check.stdout)
 
     def test_file_without_this_node_is_named(self):
         with open(self.bmc_file, "w", encoding="ascii") as file:

@@ -81,6 +81,9 @@ class Listener(http.server.ThreadingHTTPServer):
         """Clients may go at any time."""
 
     def finish_request(self, request, client_address):
+        if self.tls is None:
+            self.RequestHandlerClass(request, client_address, self)
+            return
         with self.tls.wrap_socket(request, server_side=True) as secure:
             self.RequestHandlerClass(secure, client_address, self)
 

@@ -62,6 +62,7 @@ Result<std::string> Agent::Check(const Config& config) {
     const auto bmc =
         energy::platform::redfish::ReadBmcFile(config.redfish_config_file, config.redfish_node_name, stamps);
     if (!bmc) return std::unexpected(bmc.error());
+    if (!bmc->warning.empty()) warning += (warning.empty() ? "" : "; ") + bmc->warning;
   }
   const Shared shared = MakeShared(config.host, clock);
   KEPLER_TRY(const auto models, MakeModelStore(config, std::make_shared<SystemClock>(), shared.models, shared.machine));
