@@ -8,7 +8,9 @@
 #include <span>
 #include <utility>
 
+#include "base/log.h"
 #include "energy/hwmon/acpi_meter.h"
+#include "energy/platform/sysfs/acpi_coverage.h"
 #include "os/dirents.h"
 
 namespace kepler::energy::platform::sysfs {
@@ -45,6 +47,20 @@ std::string SourceId(const hwmon::Device& device, const hwmon::Sensor& sensor) {
   return identity.parent_path().filename().string() + "/" + std::filesystem::path(sensor.key).filename().string();
 }
 
+/// The devices that an ACPI power meter measures. Nothing for a link that leads nowhere.
+std::vector<std::string> MeasuredBy(const hwmon::Device& device) {
+  const std::filesystem::path links = device.directory + "/device/measures";
+  std::vector<std::string> measured;
+  const auto names = os::ListDir(links.string());
+  if (!names) return measured;
+  for (const std::string& name : *names) {
+    std::error_code failed;
+    const auto target = std::filesystem::canonical(links / name, failed);
+    if (!failed) measured.push_back(target.string());
+  }
+  return measured;
+}
+
 }  // namespace
 
 std::string_view ToString(HwmonPowerKind kind) { return kind == HwmonPowerKind::kAcpi ? "acpi" : "psu"; }
@@ -69,7 +85,7 @@ Domain HwmonPowerSource::DomainOf(const hwmon::Device& device, const hwmon::Sens
   domain.sensor->source_type = std::string(Name());
   domain.sensor->source_name = device.chip;
   if (!sensor.label.empty()) domain.sensor->source_name = sensor.label;
-  domain.sensor->whole = kind_ == HwmonPowerKind::kAcpi || is_only_one || Contains(kInputLabels, sensor.label);
+  domain.sensor->whole = is_only_one || Contains(kInputLabels, sensor.label);
   return domain;
 }
 
@@ -79,6 +95,7 @@ Result<std::vector<Domain>> HwmonPowerSource::Discover() {
   listed_ = *names;
   files_.clear();
   std::vector<Domain> domains;
+  std::vector<AcpiMeter> meters;
   std::string refused;
   for (const std::string& name : listed_) {
     const auto device = hwmon::ReadDevice(fmt::format("{}/{}", Root(sysfs_), name), buffer_);
@@ -94,12 +111,25 @@ Result<std::vector<Domain>> HwmonPowerSource::Discover() {
     for (const hwmon::Sensor& sensor : *sensors) {
       domains.push_back(DomainOf(*device, sensor, sensors->size() == 1));
       files_.push_back(sensor.path);
+      meters.push_back({sensor.label, MeasuredBy(*device)});
     }
   }
+  if (kind_ == HwmonPowerKind::kAcpi) UseCoverage(ChooseAcpiMeters(meters), domains);
   if (domains.empty())
     return Fail(ErrorKind::kNotFound, fmt::format("no {} power sensor in {}{}{}", Name(), Root(sysfs_), refused,
                                                   refused.empty() ? RemedyFor(kind_) : ""));
   return domains;
+}
+
+void HwmonPowerSource::UseCoverage(const AcpiCoverage& coverage, std::vector<Domain>& domains) {
+  for (size_t i = 0; i < domains.size(); ++i) {
+    domains[i].sensor->whole = coverage.counts[i];
+    domains[i].note = coverage.doubt;
+  }
+  if (!coverage.doubt.empty() && coverage.doubt != doubt_)
+    log::Warn("ACPI power meters are not added",
+              {{"meters", fmt::format("{}", domains.size())}, {"err", coverage.doubt}});
+  doubt_ = coverage.doubt;
 }
 
 void HwmonPowerSource::Read(std::vector<DomainReading>& out) {

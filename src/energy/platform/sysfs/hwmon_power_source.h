@@ -1,7 +1,8 @@
 #pragma once
 // HwmonPowerSource: chips of <sysfs>/class/hwmon that measure the whole machine. Two kinds:
 //   acpi  the ACPI power meter (ACPI000D, driver acpi_power_meter): the machine's input, often read from the BMC. The
-//         meters of an NVIDIA Grace socket that measure only its CPU are CPU meters (energy/hwmon).
+//         meters of an NVIDIA Grace socket that measure only its CPU are CPU meters (energy/hwmon). Of several meters
+//         those count that do not overlap (acpi_coverage.h).
 //   psu   power supplies with sensors (driver corsair-psu, PMBus supplies). The input of every supply counts; rails are
 //         parts of it.
 // Reading a chip may take seconds, so the source belongs behind a PolledSource.
@@ -11,6 +12,7 @@
 
 #include "energy/energy_source.h"
 #include "energy/hwmon/device.h"
+#include "energy/platform/sysfs/acpi_coverage.h"
 #include "os/file.h"
 
 namespace kepler::energy::platform::sysfs {
@@ -39,11 +41,14 @@ class HwmonPowerSource final : public EnergySource {
  private:
   [[nodiscard]] Domain DomainOf(const hwmon::Device& device, const hwmon::Sensor& sensor, bool is_only_one);
 
+  void UseCoverage(const AcpiCoverage& coverage, std::vector<Domain>& domains);
+
   std::string sysfs_;
   HwmonPowerKind kind_;
   std::shared_ptr<const Clock> clock_;
   std::vector<std::string> files_;   // in the order of the last Discover()
   std::vector<std::string> listed_;  // directory names of the last Discover()
+  std::string doubt_;                // as it was logged
   os::ReadBuffer buffer_;
 };
 

@@ -9,6 +9,7 @@
 namespace kepler::energy::platform::sysfs {
 namespace {
 
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -17,11 +18,16 @@ class HwmonPowerSourceTest : public ::testing::Test {
  protected:
   void Write(const std::string& file, const std::string& text) { tree_.Write("class/hwmon/" + file, text + "\n"); }
   /// As the kernel shows it: the files are in the ACPI device.
-  void AcpiMeter(int number, const std::string& microwatts, const std::string& oem_info = "") {
+  void AcpiMeter(int number, const std::string& microwatts, const std::string& oem_info = "",
+                 const std::string& measures = "") {
     const std::string device = "devices/LNXSYSTM:00/ACPI000D:0" + std::to_string(number);
     tree_.Write(device + "/name", "power_meter\n");
     tree_.Write(device + "/power1_average", microwatts + "\n");
     tree_.Write(device + "/power1_oem_info", oem_info + "\n");
+    if (!measures.empty()) {
+      tree_.MakeDir("devices/" + measures);
+      tree_.Symlink(device + "/measures/device", tree_.Path("devices/" + measures));
+    }
     tree_.Symlink("class/hwmon/hwmon" + std::to_string(number) + "/device", tree_.Path(device));
   }
   void Corsair() {
@@ -68,6 +74,16 @@ TEST_F(HwmonPowerSourceTest, Discover_Grace_OnlyTheModulesAreOfTheMachine) {
   AcpiMeter(3, "220000000", "Module Power Socket 1");
   EXPECT_THAT(Sensors(HwmonPowerKind::kAcpi),
               ElementsAre("ACPI000D:00/power1 module_power whole", "ACPI000D:03/power1 module_power whole"));
+}
+
+TEST_F(HwmonPowerSourceTest, Discover_SeveralAcpiMeters_AreAddedOnlyIfTheyMeasureDifferentDevices) {
+  AcpiMeter(0, "210000000", "", "LNXSYSTM:00/bus");
+  AcpiMeter(1, "150000000", "", "LNXSYSTM:00/bus/module");
+  EXPECT_THAT(Sensors(HwmonPowerKind::kAcpi),
+              ElementsAre("ACPI000D:00/power1 power_meter whole", "ACPI000D:01/power1 power_meter part"));
+  AcpiMeter(2, "200000000");
+  EXPECT_THAT(Sensors(HwmonPowerKind::kAcpi), Each(HasSubstr(" part"))) << "it may contain the others";
+  EXPECT_THAT((*source_->Discover())[0].note, HasSubstr("none counts in the total"));
 }
 
 TEST_F(HwmonPowerSourceTest, Discover_PowerSupply_RailsArePartsOfItsTotal) {

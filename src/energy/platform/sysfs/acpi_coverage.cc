@@ -1,0 +1,63 @@
+#include "energy/platform/sysfs/acpi_coverage.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace kepler::energy::platform::sysfs {
+namespace {
+
+constexpr std::string_view kModule = "module_power";
+
+/// Whether `inner` is `outer`, or a device below it.
+bool Contains(std::string_view outer, std::string_view inner) {
+  return inner.starts_with(outer) && (inner.size() == outer.size() || inner[outer.size()] == '/');
+}
+
+bool Covers(const AcpiMeter& a, const AcpiMeter& b) {
+  return !b.measures.empty() && std::ranges::all_of(b.measures, [&](const std::string& inner) {
+    return std::ranges::any_of(a.measures, [&](const std::string& outer) { return Contains(outer, inner); });
+  });
+}
+
+bool Overlap(const AcpiMeter& a, const AcpiMeter& b) {
+  return std::ranges::any_of(a.measures, [&](const std::string& one) {
+    return std::ranges::any_of(b.measures,
+                               [&](const std::string& two) { return Contains(one, two) || Contains(two, one); });
+  });
+}
+
+bool AllDiffer(std::span<const AcpiMeter> meters) {
+  for (size_t i = 0; i < meters.size(); ++i) {
+    if (meters[i].measures.empty()) return false;
+    for (size_t k = i + 1; k < meters.size(); ++k)
+      if (Overlap(meters[i], meters[k])) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+AcpiCoverage ChooseAcpiMeters(std::span<const AcpiMeter> meters) {
+  AcpiCoverage coverage{.counts = std::vector<bool>(meters.size()), .doubt = ""};
+  const auto modules = std::ranges::count(meters, kModule, &AcpiMeter::label);
+  if (modules > 0) {
+    for (size_t i = 0; i < meters.size(); ++i) coverage.counts[i] = meters[i].label == kModule;
+    if (static_cast<size_t>(modules) < meters.size())
+      coverage.doubt = "a meter without a known label may contain the modules, so only the modules count";
+    return coverage;
+  }
+  if (meters.size() == 1 || AllDiffer(meters)) {
+    coverage.counts.assign(meters.size(), true);
+    return coverage;
+  }
+  for (size_t i = 0; i < meters.size(); ++i) {
+    if (!std::ranges::all_of(meters, [&](const AcpiMeter& other) { return Covers(meters[i], other); })) continue;
+    coverage.counts[i] = true;
+    return coverage;
+  }
+  coverage.doubt =
+      "the firmware does not say (measures/) whether these ACPI power meters overlap, so none counts in the total";
+  return coverage;
+}
+
+}  // namespace kepler::energy::platform::sysfs
