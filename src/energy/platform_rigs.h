@@ -7,6 +7,8 @@
 
 #include "energy/platform/ipmi/dcmi_source.h"
 #include "energy/platform/ipmi/simulated_bmc.h"
+#include "energy/platform/redfish/fake_bmc.h"
+#include "energy/platform/redfish/redfish_source.h"
 #include "energy/platform/sysfs/battery_source.h"
 #include "energy/platform/sysfs/hwmon_power_source.h"
 #include "energy/platform/sysfs/pm_counters_source.h"
@@ -110,6 +112,40 @@ class IpmiRig final : public Rig {
 
  private:
   platform::ipmi::SimulatedBmc bmc_{clock};
+};
+
+/// A BMC with a control of the server and one of its CPUs.
+class RedfishRig final : public Rig {
+ public:
+  std::unique_ptr<EnergySource> MakeSource() override {
+    tree.Write("bmc.yaml", "nodes: {n: b}\nbmcs: {b: {endpoint: 'http://127.0.0.1:" + std::to_string(bmc_.port()) +
+                               "', username: kepler, password: geheim}}\n");
+    return std::make_unique<platform::redfish::RedfishSource>(
+        platform::redfish::RedfishOptions{.bmc_file = tree.Path("bmc.yaml"), .node_name = "n"}, testing::Lend(clock));
+  }
+  void Build() override {
+    bmc_.Set(kRoot, R"({"Chassis": {"@odata.id": "/redfish/v1/Chassis"}})");
+    SetPower("50", "20");
+  }
+  void Work() override { clock.Advance(1s); }
+  void Vanish() override {
+    for (const char* uri : {kRoot, kPower}) bmc_.Answer(uri, "404 Not Found", "{}");
+  }
+  /// With a unit, because a text with a number is a reading.
+  void Garble(std::string_view text) override {
+    const std::string value = "\"" + std::string(text) + " W\"";
+    SetPower(value, value);
+  }
+  [[nodiscard]] std::string Place() const override { return "/redfish/v1/"; }
+
+ private:
+  static constexpr auto* kRoot = "/redfish/v1/";
+  static constexpr auto* kPower = "/redfish/v1/Chassis/1/Power";
+  void SetPower(const std::string& server, const std::string& cpu) {
+    bmc_.Set(kPower, R"({"PowerControl": [{"MemberId": "0", "Name": "Server", "PowerConsumedWatts": )" + server +
+                         R"(}, {"MemberId": "1", "Name": "CPU", "PowerConsumedWatts": )" + cpu + "}]}");
+  }
+  platform::redfish::FakeBmc bmc_;
 };
 
 }  // namespace kepler::energy

@@ -240,7 +240,7 @@ class EnergySourceBehaviour : public ::testing::Test {
 };
 
 using Rigs = ::testing::Types<RaplRig, InterfacesRig, PerfRig, MsrRig, HwmonRig, AcpiRig, PmCountersRig, BatteryRig,
-                              IpmiRig<true>, IpmiRig<false>, SimulatedRig, ModelRig<status::Domain::kCpu>,
+                              IpmiRig<true>, IpmiRig<false>, RedfishRig, SimulatedRig, ModelRig<status::Domain::kCpu>,
                               ModelRig<status::Domain::kPlatform>, PolledRig>;
 TYPED_TEST_SUITE(EnergySourceBehaviour, Rigs);
 
@@ -278,7 +278,7 @@ TYPED_TEST(EnergySourceBehaviour, Discover_NothingThere_SaysWhere) {
   const auto domains = source->Discover();
   ASSERT_FALSE(domains);
   EXPECT_EQ(domains.error().kind, ErrorKind::kNotFound);
-  EXPECT_THAT(domains.error().message, ::testing::HasSubstr(this->rig_.tree.root()));
+  EXPECT_THAT(domains.error().message, ::testing::HasSubstr(this->rig_.Place()));
 }
 
 TYPED_TEST(EnergySourceBehaviour, Read_Machine_OneReadingPerDomainWithItsTime) {
@@ -330,7 +330,7 @@ TYPED_TEST(EnergySourceBehaviour, Read_GarbageInsteadOfNumbers_IsMalformedAndNam
       const auto* error = std::get_if<Error>(&reading.value);
       ASSERT_NE(error, nullptr) << text;
       EXPECT_EQ(error->kind, ErrorKind::kMalformed);
-      EXPECT_THAT(error->message, ::testing::HasSubstr(this->rig_.tree.root()));
+      EXPECT_THAT(error->message, ::testing::HasSubstr(this->rig_.Place()));
     }
   }
 }

@@ -21,6 +21,8 @@ class Rig {
   virtual void Vanish() = 0;
   /// Everything holds `text` instead of a number.
   virtual void Garble(std::string_view text) = 0;
+  /// Where it is: in the message of every error.
+  [[nodiscard]] virtual std::string Place() const { return tree.root(); }
 
   testing::FakeTree tree;
   testing::FakeClock clock;
