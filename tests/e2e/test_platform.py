@@ -4,7 +4,9 @@ import os
 import subprocess
 import tempfile
 import threading
+import time
 import unittest
+from decimal import Decimal
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from exposition import microjoules
@@ -78,18 +80,42 @@ class PlatformMeters(unittest.TestCase):
         total_after, other_after = self.energies()
         self.assertAlmostEqual((other_after - other) / (total_after - total), 160 / 210, delta=0.01)
 
+    def joules(self, source, **labels):
+        return self.last.value("kepler_platform_joules_total", source=source, **labels)
+
     def test_a_fault_costs_only_the_series_of_its_meter(self):
-        package = self.last.value("kepler_node_cpu_joules_total", zone="package")
+        wait_until(lambda: self.scrape().series("kepler_platform_watts", source="psu"), "the power supply")
+        poll = 5  # seconds between two readings of both meters
+        supply = {"source": "psu", "source_name": "power_total"}
         self.machine.put(ACPI, power1_average="not a number")
+        begin = time.monotonic()
         wait_until(lambda: not self.scrape().series("kepler_platform_watts", source="acpi"), "the fault")
         self.assertGreater(self.last.value("kepler_source_failed_reads_total", source="acpi"), 0)
-        self.assertGreater(self.last.value("kepler_node_cpu_joules_total", zone="package"), package)
-        self.assertTrue(self.last.series("kepler_node_cpu_watts", zone="package"))
-        total = self.last.value("kepler_node_platform_joules_total", zone="platform")
+        frozen = self.joules("acpi"), self.last.value("kepler_node_platform_joules_total", zone="platform")
+        package, psu, seen = self.last.value("kepler_node_cpu_joules_total", zone="package"), self.joules(**supply), time.monotonic()
+        while time.monotonic() < seen + poll + 2:
+            self.scrape()
+            self.assertAlmostEqual(float(self.last.value("kepler_node_cpu_watts", zone="package")), 50, delta=15)
+            self.assertEqual(self.last.value("kepler_platform_watts", **supply), Decimal("187.5"))
+            for source in ("rapl", "psu"):
+                self.assertEqual(self.last.value("kepler_source_failed_reads_total", source=source), 0)
+            self.assertFalse(self.last.series("kepler_platform_watts", source="acpi"))
+            self.assertFalse(self.last.series("kepler_node_platform_watts", zone="platform"))
+            self.assertEqual((self.joules("acpi"), self.last.value("kepler_node_platform_joules_total", zone="platform")),
+                             frozen, "energy of a meter that does not answer")
+        seconds = time.monotonic() - seen
+        self.assertAlmostEqual(float(self.last.value("kepler_node_cpu_joules_total", zone="package") - package), 50 * seconds,
+                               delta=50 * 2)
+        self.assertAlmostEqual(float(self.joules(**supply) - psu), 187.5 * seconds, delta=187.5 * (poll + 1))
         self.machine.put(ACPI, power1_average=220_000_000)
+        mended = time.monotonic()
         wait_until(lambda: self.scrape().series("kepler_platform_watts", source="acpi"), "the recovery")
         self.assertEqual(self.watts("acpi"), 220)
-        self.assertGreaterEqual(self.last.value("kepler_node_platform_joules_total", zone="platform"), total)
+        gained = float(self.joules("acpi") - frozen[0])
+        self.assertGreater(gained, 210 * (mended - begin))
+        self.assertLess(gained, 220 * (time.monotonic() - begin + poll + 1))
+        total = self.last.value("kepler_node_platform_joules_total", zone="platform")
+        self.assertEqual(microjoules(total - frozen[1]), microjoules(self.joules("acpi") - frozen[0]))
 
     def test_the_page_and_the_command_list_the_meters(self):
         self.assertIn(b"counts in the total of the machine", self.agent.get("/")[-1])
