@@ -2,7 +2,7 @@
 # The hardware lab: the agent in emulated machines whose meters read programmed values through the kernel's own drivers
 # (tests/lab/README.md). Needs no KVM, and no network once the packages are in build/kernels.
 #   tools/lab.sh [--preset PRESET] [--no-build] [long | GUEST...]    (default: the guests of the short set)
-#     long             every guest
+#     long             every guest, and first a BMC that is read every 15 s (tests/e2e/test_slow_bmc.py; no guest)
 #     --preset PRESET  use the agent of this preset (default: release-tests)
 #     --no-build       do not build the agent
 # The last line is "N passed, N failed"; exit code 1 if any failed. Logs are in build/lab/logs.
@@ -35,4 +35,8 @@ agent=$(built "$preset" kepler)
 [ -n "$agent" ] || die "no agent in build/$preset; run without --no-build"
 say "lab"
 export PYTHONDONTWRITEBYTECODE=1
+if [ "${guests[*]}" = long ]; then
+  say "a BMC that is read every 15 s"
+  SLOW_BMC=1 KEPLER_BIN="$PWD/$agent" /usr/bin/python3 tests/e2e/test_slow_bmc.py
+fi
 exec /usr/bin/python3 tests/lab/lab.py --agent "$agent" "${guests[@]}"
