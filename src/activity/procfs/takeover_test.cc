@@ -4,6 +4,7 @@
 
 #include "activity/fallback_source.h"
 #include "activity/procfs/fake_machine.h"
+#include "base/log.h"
 #include "cgroup/owner_test_util.h"
 
 namespace kepler::activity::procfs {
@@ -114,6 +115,7 @@ TEST_F(Takeover, FailuresInARowForSeconds_ProcfsTakesOverAndNothingGoesBack) {
 
 TEST_F(Takeover, RightThatIsGone_IsForGoodAtOnceAndSaidOnce) {
   FailAfter({});
+  ASSERT_TRUE(log::Flush(10s)) << "a slow terminal still waits for the lines of the tests before";
   ::testing::internal::CaptureStdout();
   for (int scan = 0; scan < 3; ++scan) EXPECT_TRUE(Scan());
   const std::string log = ::testing::internal::GetCapturedStdout();
