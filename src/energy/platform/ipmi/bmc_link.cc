@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace kepler::energy::platform::ipmi {
@@ -16,8 +17,13 @@ bool IsRemoved(const Status& status) {
 BmcLink::BmcLink(std::string path, IpmiOpener opener, std::shared_ptr<const Clock> clock)
     : path_(std::move(path)), opener_(std::move(opener)), clock_(std::move(clock)) {}
 
+std::unexpected<Error> BmcLink::FailInterrupted() const {
+  return Fail(ErrorKind::kUnavailable, path_ + ": the agent stops, so the BMC is not read any more");
+}
+
 /// A descriptor of a device that was removed never works again, but a new device may already exist.
 Result<Bytes> BmcLink::Ask(const Request& request) {
+  if (interrupted_.stop_requested()) return FailInterrupted();
   const bool was_open = driver_ != nullptr;
   Status done = Exchange(request);
   if (was_open && IsRemoved(done)) done = Exchange(request);
@@ -42,7 +48,8 @@ Status BmcLink::Await(const Request& request, BootTime deadline) {
     if (!received) {
       const Nanoseconds left = deadline - clock_->Now();
       if (left <= Nanoseconds::zero()) break;
-      KEPLER_CHECK_OK(driver_->Wait(left));
+      if (interrupted_.stop_requested()) return FailInterrupted();
+      KEPLER_CHECK_OK(driver_->Wait(std::min<Nanoseconds>(left, kSlice)));
       continue;
     }
     // The network function of an answer is that of its request plus 1.

@@ -29,6 +29,7 @@ class DcmiSource final : public EnergySource {
   /// Sends one request per domain. The device is open only meanwhile, so that its module can be reloaded. kUnavailable
   /// for a value that no running machine can have.
   void Read(std::vector<DomainReading>& out) override;
+  void Interrupt() override { link_.Interrupt(); }
 
  private:
   enum class Way : uint8_t { kUnknown, kDcmi, kSensors };

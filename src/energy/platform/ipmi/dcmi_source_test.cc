@@ -140,6 +140,24 @@ TEST_F(DcmiSourceTest, DiscoverAndRead_LeaveTheDeviceClosed) {
   EXPECT_EQ(bmc_.open_descriptors, 0);
 }
 
+/// As when the agent stops while a BMC hangs.
+TEST_F(DcmiSourceTest, Interrupt_HungBmc_EndsTheWaitAndSendsNothingMore) {
+  bmc_.dcmi_watts = 217;
+  ASSERT_TRUE(source_->Discover());
+  bmc_.is_silent = true;
+  bmc_.on_wait = [this] { source_->Interrupt(); };
+  const BootTime begin = clock_.Now();
+  std::vector<DomainReading> readings;
+  source_->Read(readings);
+  ASSERT_EQ(readings.size(), 1U);
+  ASSERT_TRUE(std::holds_alternative<Error>(readings[0].value));
+  EXPECT_THAT(std::get<Error>(readings[0].value).message, HasSubstr("the agent stops"));
+  EXPECT_LE(clock_.Now() - begin, BmcLink::kSlice);
+  const int requests = bmc_.requests;
+  EXPECT_FALSE(source_->Discover());
+  EXPECT_EQ(bmc_.requests, requests);
+}
+
 TEST_F(DcmiSourceTest, Read_DeviceGone_IsNotFoundUntilItReturns) {
   bmc_.dcmi_watts = 217;
   ASSERT_TRUE(source_->Discover());

@@ -3,6 +3,7 @@
 // faults.
 #include <algorithm>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -55,6 +56,7 @@ class SimulatedBmc {
   uint8_t max_part = 0xFF;                           // bytes of a record in one answer; more: code 0xCA
   int cancellations = 0;                             // number of requests that find their reservation cancelled
   std::optional<Error> open_error;                   // of the device
+  std::function<void()> on_wait;                     // called while a request waits for its answer
 
   // What the test checks.
   int requests = 0;
@@ -98,6 +100,7 @@ class SimulatedBmc {
     }
     [[nodiscard]] Result<bool> Wait(Nanoseconds time) override {
       if (generation_ != bmc_.generation_) return Fail(ErrorKind::kGone, "wait: No such device");
+      if (bmc_.on_wait) bmc_.on_wait();
       if (arrived_.empty()) bmc_.clock_.Advance(time);
       return !arrived_.empty();
     }
