@@ -26,6 +26,7 @@ struct Domain {
   std::optional<Power> max_power;  // physical limit; empty if the hardware states none
   std::string note;                // text for the log; "" for none
   std::optional<status::PlatformSensor> sensor{};  // of a platform meter, whose domains are one zone each
+  status::Resolution resolution{};
 };
 
 /// A reading that must not be counted, because another domain of the zone shows, or may show, the same energy.

@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <span>
+#include <string>
 #include <utility>
 
 #include "energy/meter_domain.h"
@@ -22,6 +24,12 @@ Meter::Meter(std::unique_ptr<EnergySource> source, const Clock& clock) : source_
 Meter::~Meter() = default;
 
 Status Meter::Open() {
+  Status opened = TryOpen();
+  status_.problem = opened ? std::nullopt : std::optional(opened.error());
+  return opened;
+}
+
+Status Meter::TryOpen() {
   KEPLER_TRY(auto found, source_->Discover());
   Adopt(std::move(found));
   source_->Read(readings_);
@@ -46,10 +54,14 @@ Status Meter::Open() {
 }
 
 void Meter::Announce() const {
-  for (const status::Zone& zone : zones_)
+  for (const status::Zone& zone : std::span(zones_).first(std::min(zones_.size(), kMaxAnnounced)))
     log::Info("energy zone", {{"meter", status_.name}, {"zone", zone.name}, {"path", zone.path}});
+  if (zones_.size() > kMaxAnnounced)
+    log::Info("more energy zones are not listed",
+              {{"meter", status_.name}, {"zones", std::to_string(zones_.size() - kMaxAnnounced)}});
+  size_t notes = 0;
   for (const DomainState& state : domains_) {
-    if (state.domain.note.empty()) continue;
+    if (state.domain.note.empty() || ++notes > kMaxAnnounced) continue;
     log::Info("energy zone details",
               {{"meter", status_.name}, {"zone", state.domain.zone}, {"note", state.domain.note}});
   }
@@ -68,14 +80,16 @@ void Meter::Sample() {
       latest = std::max(latest.value_or(BootTime{}), readings_[i].at);
   AccountMissing();
   SumUpZones();
+  NoteProblem();
   status_.up = latest && !discovery_failed_;
   if (latest) status_.last_success = clock_.Wall() - (clock_.Now() - *latest);
 }
 
-const Error* Meter::failure() const {
-  for (const DomainState& state : domains_)
-    if (state.failure != nullptr && !state.offline) return state.failure;
-  return nullptr;
+/// Of the first domain that gives no reading although it is switched on.
+void Meter::NoteProblem() {
+  const auto failed = std::ranges::find_if(
+      domains_, [](const DomainState& state) { return state.failure != nullptr && !state.offline; });
+  status_.problem = failed == domains_.end() ? std::nullopt : std::optional(*failed->failure);
 }
 
 /// Domains without a good reading are ignored.
@@ -146,11 +160,14 @@ void Meter::Rediscover() {
   if (found) {
     const size_t known = domains_.size();
     Adopt(*std::move(found));
-    for (size_t i = known; i < domains_.size(); ++i) {
+    for (size_t i = known; i < std::min(domains_.size(), known + kMaxAnnounced); ++i) {
       const Domain& domain = domains_[i].domain;
       log::Info("found a new energy domain",
                 {{"meter", status_.name}, {"zone", domain.zone}, {"path", domain.path}, {"note", domain.note}});
     }
+    if (domains_.size() > known + kMaxAnnounced)
+      log::Info("more new energy domains are not listed",
+                {{"meter", status_.name}, {"domains", std::to_string(domains_.size() - known - kMaxAnnounced)}});
     return;
   }
   limiter_.Say(log::Level::kWarn, "discover", clock_.Now(), "failed to list the energy domains",
@@ -187,6 +204,7 @@ void Meter::Adopt(std::vector<Domain> found) {
     read_order_.push_back(static_cast<size_t>(known - domains_.begin()));
   }
   FindReplaced();
+  status_.longest_interval = longest_interval();
 }
 
 /// A platform meter has one sensor in each zone. If the zone has a present sensor, an absent one was renamed.
@@ -201,8 +219,8 @@ size_t Meter::ZoneFor(const Domain& domain, std::span<const Domain> found) {
   const auto known = std::ranges::find(zones_, domain.zone, &status::Zone::name);
   if (known != zones_.end()) return static_cast<size_t>(known - zones_.begin());
   const bool alone = std::ranges::count(found, domain.zone, &Domain::zone) == 1;
-  zones_.push_back(
-      {domain.zone, alone ? domain.path : "aggregated-" + domain.zone, status_.name, source_->domain(), domain.sensor});
+  zones_.push_back({domain.zone, alone ? domain.path : "aggregated-" + domain.zone, status_.name, source_->domain(),
+                    domain.sensor, domain.resolution});
   return zones_.size() - 1;
 }
 

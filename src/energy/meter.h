@@ -33,6 +33,7 @@ struct ZoneDelta {
 
 class Meter {
  public:
+  static constexpr size_t kMaxAnnounced = 20;
   /// Maximum plausible power: twice Domain.max_power. Without it, 2 kW for a counter (one per socket) and 20 kW for a
   /// power sensor (it may measure a whole server). Before a reading is rejected, the current limit is read from the
   /// source.
@@ -44,7 +45,7 @@ class Meter {
   Status Open();
   /// Counts a failed Open() as a failed read.
   void CountFailedOpen() { ++status_.failed_reads; }
-  /// Logs the zones. Call it for the meter in use.
+  /// Logs the first kMaxAnnounced zones, and the number of the others. Call it for the meter in use.
   void Announce() const;
   /// Zones never go away while the agent runs (their totals stay); new ones are appended. Name and path stay as they
   /// were first shown, also when the number of domains behind the zone changes.
@@ -59,9 +60,6 @@ class Meter {
   [[nodiscard]] BootTime counted_until() const;
   /// The same for the domains of a zone that the latest search found; epoch if there are none.
   [[nodiscard]] BootTime CountedUntil(size_t zone) const;
-  /// Why a domain gave no reading in the last Sample(): of the first one that failed; null if none did. Valid until the
-  /// next Sample().
-  [[nodiscard]] const Error* failure() const;
   /// Returns true if the latest search found a domain of the zone.
   [[nodiscard]] bool IsListed(size_t zone) const;
   [[nodiscard]] const status::SourceStatus& status() const { return status_; }
@@ -71,16 +69,18 @@ class Meter {
   /// (without a stated one: 1 kW). Nothing if no counter wraps.
   [[nodiscard]] std::optional<Nanoseconds> longest_interval() const;
   /// True once any counter moved or any sensor showed power (a dead meter never advances).
-  [[nodiscard]] bool has_moved() const { return has_moved_; }
+  [[nodiscard]] bool has_moved() const { return status_.has_moved; }
 
  private:
   struct DomainState;
+  [[nodiscard]] Status TryOpen();
   void Adopt(std::vector<Domain> found);
   size_t ZoneFor(const Domain& domain, std::span<const Domain> found);
   void SearchForDomains();
   void FindReplaced();
   void Rediscover();
   void Reset();
+  void NoteProblem();
   void AccountMissing();
   void AccountOffline(DomainState& state, bool offline);
   void SumUpZones();
@@ -103,7 +103,6 @@ class Meter {
   BootTime taken_at_{};
   BootTime searched_at_{};  // latest search for domains
   bool changed_ = false;    // latest result of HasChanged()
-  bool has_moved_ = false;
   bool rediscover_ = false;
   bool discovery_failed_ = false;
   log::LogLimiter limiter_{std::chrono::hours(1)};  // a lasting fault is logged again

@@ -119,7 +119,7 @@ void Meter::AccountCounter(DomainState& state, RawCounter now, const DomainReadi
     limits = Gate(state.domain, elapsed);
     delta = DeltaBetween(previous, now, limits);
   }
-  if (previous && now != *previous) has_moved_ = true;
+  if (previous && now != *previous) status_.has_moved = true;
   switch (delta.kind) {
     case DeltaKind::kFirst:
       break;
@@ -189,7 +189,7 @@ void Meter::AccountPower(DomainState& state, Power now, BootTime at) {
              "it is ignored; if the power is real, report the model of the machine");
     return;
   }
-  if (now > Power()) has_moved_ = true;
+  if (now > Power()) status_.has_moved = true;
   const bool first = state.integral.empty();
   state.at = at;
   const auto energy = state.integral.Add(now, at);

@@ -7,6 +7,7 @@ namespace {
 
 /// The first sample is only the baseline. A meter may be dead if it does not advance in three more samples.
 constexpr int kStillSamples = 4;
+constexpr std::string_view kNeverAdvanced = "its counters never advanced, while those of another meter did";
 
 }  // namespace
 
@@ -93,7 +94,7 @@ const EstimateSource* MeterSelector::replacement() const {
 
 void MeterSelector::SwitchTo(size_t index) {
   const std::string dead = current().status().name;
-  failures_.push_back({dead, "its counters never advanced, while those of another meter did"});
+  failures_.push_back({dead, std::string(kNeverAdvanced)});
   current_ = index;
   still_samples_ = 0;
   log::Warn("energy meter is not advancing",
@@ -115,10 +116,13 @@ void MeterSelector::TryOpen(Candidate& candidate) {
 
 std::vector<status::SourceStatus> MeterSelector::status() const {
   std::vector<status::SourceStatus> all;
-  for (const Candidate& candidate : candidates_) {
+  for (size_t i = 0; i < candidates_.size(); ++i) {
+    const Candidate& candidate = candidates_[i];
     if (candidate.state == State::kUntried) continue;
     all.push_back(candidate.meter->status());
     all.back().restart_needed = candidate.appeared;
+    const bool is_dead = i < current_ && candidate.state == State::kOpen && !candidate.appeared;
+    if (is_dead) all.back().problem = Error{ErrorKind::kUnavailable, std::string(kNeverAdvanced)};
   }
   return all;
 }

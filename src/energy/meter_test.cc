@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "energy/meter_test_util.h"
@@ -245,6 +246,33 @@ RC_GTEST_PROP(MeterProperty, WrapsAndFailedReads_TotalEqualsTheTruth, (std::vect
     total += meter.deltas()[0].energy;
   }
   RC_ASSERT(total.microjoules() == static_cast<int64_t>(used));
+}
+
+TEST_F(MeterTest, ThousandsOfZones_TheFirstAreLoggedWithTheNumberOfTheOthers) {
+  for (int i = 0; i < 3000; ++i) {
+    const std::string name = "z" + std::to_string(i);
+    script_.Add({name, "/" + name, name, kRange, {}, "a note"}, Uj(1));
+  }
+  ::testing::internal::CaptureStdout();
+  Open().Announce();
+  const std::string log = ::testing::internal::GetCapturedStdout();
+  EXPECT_EQ(std::ranges::count(log, '\n'), 2 * static_cast<int>(Meter::kMaxAnnounced) + 1);
+  EXPECT_THAT(log, HasSubstr("more energy zones are not listed"));
+  EXPECT_THAT(log, HasSubstr("zones=2980"));
+}
+
+TEST_F(MeterTest, Problem_OfTheFirstDomainThatFails) {
+  script_.Add(Package(0), Uj(1'000));
+  script_.Add(Package(1), Uj(1'000));
+  Open().Sample();
+  EXPECT_FALSE(meter_->status().problem);
+  script_.values[1] = kIoError;
+  After(5s);
+  ASSERT_TRUE(meter_->status().problem);
+  EXPECT_EQ(meter_->status().problem->message, kIoError.message);
+  script_.values[1] = Uj(2'000);
+  After(5s);
+  EXPECT_FALSE(meter_->status().problem);
 }
 
 }  // namespace

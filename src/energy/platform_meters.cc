@@ -218,6 +218,7 @@ void PlatformMeters::ReadSensors(std::vector<status::PlatformReading>& out) cons
       reading.check = delta.check;
       reading.fresh = delta.fresh;
       reading.is_counted = chosen_ == m && zone.sensor->whole;
+      reading.resolution = zone.resolution;
     }
   }
   out.resize(count);

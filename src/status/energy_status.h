@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "base/result.h"
 #include "base/units.h"
 
 namespace kepler::status {
@@ -16,6 +17,14 @@ enum class Domain : uint8_t {
   kPlatform,  // the whole machine: belongs only to the node
   kOther,     // a part of the machine that no workload uses, such as a fan or a battery: belongs only to the node
   kIdleCpu    // not measured: idle energy of a kCpu zone, if workloads share idle energy
+};
+
+/// Smallest step of the values of a meter, as its interface has it: joules of a counter, or watts of a sensor. Both 0:
+/// unknown.
+struct Resolution {
+  double joules = 0;
+  double watts = 0;
+  bool operator==(const Resolution&) const = default;
 };
 
 /// A sensor of a platform meter: the labels of kepler_platform_watts (upstream's names). "" where a meter has none.
@@ -45,6 +54,7 @@ struct Zone {
   std::string source;  // "rapl", "hwmon", "fake", "model"
   Domain domain = Domain::kCpu;
   std::optional<PlatformSensor> sensor{};  // of a platform meter
+  Resolution resolution{};                 // of its first domain
   bool operator==(const Zone&) const = default;
 };
 
@@ -65,8 +75,11 @@ struct SourceStatus {
   uint64_t resets = 0;     // the counter fell without a wrap, or a power sensor was silent for too long (suspend)
   // one per sample and domain without a reading, including missing domains; excludes offline CPUs
   uint64_t failed_reads = 0;
-  uint64_t unknown_wraps = 0;   // a further wrap was possible since the previous reading: the energy is a lower bound
-  uint64_t bridged_gaps = 0;    // long gaps whose energy was taken from another counter of the sensor
+  uint64_t unknown_wraps = 0;  // a further wrap was possible since the previous reading: the energy is a lower bound
+  uint64_t bridged_gaps = 0;   // long gaps whose energy was taken from another counter of the sensor
+  bool has_moved = false;      // any counter moved, or any sensor showed power (a dead meter never advances)
+  std::optional<Error> problem{};                 // why it gives no reading, or one of its domains; empty: none fails
+  std::optional<Nanoseconds> longest_interval{};  // energy is lost if counters are read less often; empty: never
   bool restart_needed = false;  // this meter is better than the one in use, but became readable only after startup
 };
 

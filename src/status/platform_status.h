@@ -18,6 +18,7 @@ struct PlatformReading {
   bool fresh = false;                   // the power is known
   std::optional<CounterCheck> check{};  // of a sensor with an energy counter of its own
   bool is_counted = false;              // part of kepler_node_platform_joules_total
+  Resolution resolution{};              // if the meter states one
 };
 
 /// Energy of the machine without its measured CPU zones: platform - (package + dram). Both sides are running totals of

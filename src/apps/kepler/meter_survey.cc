@@ -52,7 +52,8 @@ void Report(Survey& survey) {
     survey.report.zones.push_back(
         {zone.name, zone.path, delta.power, delta.fresh, zone.sensor.has_value() && !zone.sensor->whole});
   }
-  JudgeOpen(survey.report, meter.failure(), meter.has_moved());
+  const auto& problem = meter.status().problem;
+  JudgeOpen(survey.report, problem ? &*problem : nullptr, meter.has_moved());
 }
 
 }  // namespace

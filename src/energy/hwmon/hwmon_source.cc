@@ -114,7 +114,9 @@ Result<std::vector<Domain>> HwmonSource::Discover() {
   for (const Sensor& sensor : sensors_) {
     std::string note;
     if (sensor.kind == SensorKind::kProduct) note = fmt::format("computed: {} x {}", sensor.path, sensor.current);
-    domains.push_back({sensor.zone, sensor.path, sensor.key, {}, {}, std::move(note)});
+    Domain& domain =
+        domains.emplace_back(sensor.zone, sensor.path, sensor.key, std::nullopt, std::nullopt, std::move(note));
+    (sensor.kind == SensorKind::kEnergy ? domain.resolution.joules : domain.resolution.watts) = 1e-6;
   }
   return domains;
 }

@@ -156,7 +156,9 @@ TEST_F(HwmonSourceTest, Meter_SameSensorOnTwoChips_EachHasItsOwnMemory) {
   Meter meter(std::make_unique<HwmonSource>(tree_.root(), HwmonOptions{}, clock_), clock_);
   ASSERT_TRUE(meter.Open());
   meter.Sample();
-  EXPECT_THAT(meter.zones()[0], (status::Zone{"cpu", "aggregated-cpu", "hwmon"}));
+  EXPECT_THAT(
+      meter.zones()[0],
+      (status::Zone{.name = "cpu", .path = "aggregated-cpu", .source = "hwmon", .resolution = {.joules = 1e-6}}));
   Write("hwmon0/energy1_input", "10000000");
   Write("hwmon1/energy1_input", "7000000");
   clock_.Advance(5s);

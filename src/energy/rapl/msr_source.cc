@@ -112,7 +112,10 @@ Result<MsrSource::Found> MsrSource::FindCounters(const X86Model& model, const Ms
     const auto address = std::ranges::find(layout.counters, counter.kind, &MsrCounter::kind);
     Register at{counter.at.cpu, address->address, {}, place->fault.value_or(Error{})};
     if (!place->fault) at.unit = EnergyUnitOf(model, counter.kind, place->unit_register);
-    if (at.unit) counter.domain.range = at.unit->Range();
+    if (at.unit) {
+      counter.domain.range = at.unit->Range();
+      counter.domain.resolution.joules = at.unit->ToJoules(1);
+    }
     if (model.is_amd() && counter.kind == CounterKind::kCore)
       counter.domain.note = "on AMD this zone measures a single core of the socket";
     if (counter.kind != CounterKind::kPsys) parts_[counter.domain.key] = counter.at.part;

@@ -66,6 +66,8 @@ TEST_F(MsrSourceTest, Discover_TwoSockets_ZonesPathsAndRangesOfTheRegistersThatC
   EXPECT_EQ((*domains)[3].path, tree_.Path("class/powercap/intel-rapl:1:0"));
   EXPECT_EQ((*domains)[0].range, 262'143'999'999u);
   EXPECT_EQ((*domains)[1].range, 65'535'999'999u) << "15.3 uJ on this server";
+  EXPECT_EQ((*domains)[0].resolution.joules, 1.0 / (1 << 14));
+  EXPECT_EQ((*domains)[1].resolution.joules, 1.0 / (1 << 16));
 }
 
 TEST_F(MsrSourceTest, Discover_ClientChip_HasAllFiveZones) {

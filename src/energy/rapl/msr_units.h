@@ -32,6 +32,9 @@ struct EnergyUnit {
   bool operator==(const EnergyUnit&) const = default;
 
   [[nodiscard]] uint64_t ToMicrojoules(uint32_t count) const { return count * factor >> shift; }
+  [[nodiscard]] double ToJoules(uint32_t count) const {
+    return static_cast<double>(count) * static_cast<double>(factor) / static_cast<double>(uint64_t{1} << shift) * 1e-6;
+  }
   /// The largest value before the wrap. One more is exactly 2^32 counts, so no microjoule is lost at a wrap.
   [[nodiscard]] uint64_t Range() const { return ((uint64_t{1} << 32) * factor >> shift) - 1; }
 };

@@ -23,7 +23,8 @@ std::string BaseNames(const std::vector<PowercapZone>& zones) {
 Domain ToDomain(const PowercapZone& zone) {
   // The key does not contain the control type, so the domain continues if another driver shows the same counter.
   const auto range = zone.fault ? std::nullopt : std::optional(zone.range);
-  return {zone.base, zone.path, zone.Identity(), range, zone.max_power, {}};
+  // The driver rounds the steps of the register, 15 to 61 uJ on most processors, to this unit of the file.
+  return {zone.base, zone.path, zone.Identity(), range, zone.max_power, {}, {}, {.joules = 1e-6}};
 }
 
 }  // namespace

@@ -55,6 +55,7 @@ TEST_F(PowercapSourceTest, Discover_TwoSockets_DomainsCarryRangePathAndIdentity)
   EXPECT_EQ(first.path, tree_.Path("class/powercap/intel-rapl:0"));
   EXPECT_EQ(first.key, "package@0");
   EXPECT_EQ(first.range, 262'143'328'850u);
+  EXPECT_EQ(first.resolution.joules, 1e-6);
   EXPECT_THAT(first.note, IsEmpty());
 }
 

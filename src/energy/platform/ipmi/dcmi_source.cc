@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "energy/platform/ipmi/dcmi_power.h"
@@ -83,6 +84,7 @@ Domain DcmiSource::DcmiDomain() const {
                                          .source_name = "DCMI power reading",
                                          .source_type = "dcmi",
                                          .whole = true};
+  domain.resolution.watts = 1;
   return domain;
 }
 
@@ -101,6 +103,7 @@ std::vector<Domain> DcmiSource::SensorDomains(const PowerSensors& found) const {
                                            .source_name = sensor.name,
                                            .source_type = "sdr",
                                            .whole = whole_ == domains.size() - 1};
+    domain.resolution.watts = std::abs(sensor.ToPower(1).watts() - sensor.ToPower(0).watts());
   }
   if (!whole_) domains[0].note = "no sensor of the BMC measures the whole machine, so none counts in its total";
   if (!found.left_out.empty())

@@ -53,6 +53,7 @@ TEST_F(DcmiSourceTest, Discover_Dcmi_IsOneSensorOfTheWholeMachine) {
   EXPECT_EQ(sensor->bmc_id, "ipmi0");
   EXPECT_EQ(sensor->source_type, "dcmi");
   EXPECT_TRUE(sensor->whole);
+  EXPECT_EQ((*domains)[0].resolution.watts, 1);
   EXPECT_EQ(Watts(*source_), 217);
 }
 
@@ -68,6 +69,7 @@ TEST_F(DcmiSourceTest, Discover_NoDcmi_UsesTheSensors) {
   EXPECT_EQ((*domains)[1].sensor->source_name, "System Power");
   EXPECT_EQ((*domains)[1].sensor->source_id, "sensor/0.0x51");
   EXPECT_TRUE((*domains)[1].sensor->whole);
+  EXPECT_EQ((*domains)[1].resolution.watts, 4);
   EXPECT_EQ(Watts(*source_, 0), 120);
   EXPECT_EQ(Watts(*source_, 1), 216);
 }
