@@ -37,16 +37,27 @@ constexpr Nanoseconds kAcpiPeriod = std::chrono::seconds(5);
 constexpr Nanoseconds kPsuPeriod = std::chrono::seconds(5);
 constexpr Nanoseconds kBatteryPeriod = std::chrono::seconds(10);
 
-BlockingMeter MakeHwmonPower(const std::string& sysfs, HwmonPowerKind kind, Nanoseconds period) {
+/// The unit of the files of hwmon and of batteries: 1 uW.
+constexpr status::Resolution kMicrowatt = {.watts = 1e-6};
+/// ACPI states power in milliwatts.
+constexpr status::Resolution kMilliwatt = {.watts = 1e-3};
+/// A BMC states whole watts.
+constexpr status::Resolution kWatt = {.watts = 1};
+/// A Cray blade states whole joules.
+constexpr status::Resolution kJoule = {.joules = 1};
+
+BlockingMeter MakeHwmonPower(const std::string& sysfs, HwmonPowerKind kind, Nanoseconds period,
+                             status::Resolution resolution) {
   return {std::string(ToString(kind)), [=] { return HwmonPowerSource::IsPresent(sysfs, kind); },
-          [=] { return std::make_unique<HwmonPowerSource>(sysfs, kind, std::make_shared<SystemClock>()); }, period};
+          [=] { return std::make_unique<HwmonPowerSource>(sysfs, kind, std::make_shared<SystemClock>()); }, period,
+          resolution};
 }
 
 /// A meter that is read through files of <sysfs>.
 template <class Source>
-BlockingMeter MakeFileMeter(const std::string& sysfs, Nanoseconds period) {
+BlockingMeter MakeFileMeter(const std::string& sysfs, Nanoseconds period, status::Resolution resolution) {
   return {std::string(Source::kName), [=] { return Source::IsPresent(sysfs); },
-          [=] { return std::make_unique<Source>(sysfs, std::make_shared<SystemClock>()); }, period};
+          [=] { return std::make_unique<Source>(sysfs, std::make_shared<SystemClock>()); }, period, resolution};
 }
 
 /// "" if there is no such device.
@@ -63,7 +74,7 @@ BlockingMeter MakeDcmi(const Dcmi& dcmi) {
             const auto open = [path] { return OpenIpmiDevice(path); };
             return std::make_unique<DcmiSource>(path, open, std::make_shared<SystemClock>());
           },
-          dcmi.interval};
+          dcmi.interval, kWatt};
 }
 
 /// A meter that the configuration does not ask for.
@@ -80,7 +91,7 @@ BlockingMeter MakeRedfish(const Config& config) {
                                .timeout = std::chrono::ceil<std::chrono::milliseconds>(config.redfish_http_timeout)};
   return {std::string(RedfishSource::kName), [] { return true; },
           [options] { return std::make_unique<RedfishSource>(options, std::make_shared<SystemClock>()); },
-          config.redfish_interval};
+          config.redfish_interval, kWatt};
 }
 
 /// The user says that the ACPI power meter of this machine measures its CPUs.
@@ -94,7 +105,7 @@ BlockingMeter MakeBlockingMeter(PlatformKind kind, const Config& config) {
   const std::string& sysfs = config.host.sysfs;
   switch (kind) {
     case PlatformKind::kPmCounters:
-      return MakeFileMeter<PmCountersSource>(sysfs, kPmCountersPeriod);
+      return MakeFileMeter<PmCountersSource>(sysfs, kPmCountersPeriod, kJoule);
     case PlatformKind::kDcmi:
       return MakeDcmi(config.dcmi);
     case PlatformKind::kRedfish:
@@ -105,13 +116,13 @@ BlockingMeter MakeBlockingMeter(PlatformKind kind, const Config& config) {
     case PlatformKind::kAcpi:
       if (AcpiMeterIsOfCpus(config.hwmon))
         return Unconfigured(ToString(HwmonPowerKind::kAcpi), "experimental.hwmon says that it is a meter of the CPUs");
-      return MakeHwmonPower(sysfs, HwmonPowerKind::kAcpi, kAcpiPeriod);
+      return MakeHwmonPower(sysfs, HwmonPowerKind::kAcpi, kAcpiPeriod, kMilliwatt);
     case PlatformKind::kPsu:
-      return MakeHwmonPower(sysfs, HwmonPowerKind::kPsu, kPsuPeriod);
+      return MakeHwmonPower(sysfs, HwmonPowerKind::kPsu, kPsuPeriod, kMicrowatt);
     case PlatformKind::kBattery:
       break;
   }
-  return MakeFileMeter<BatterySource>(sysfs, kBatteryPeriod);
+  return MakeFileMeter<BatterySource>(sysfs, kBatteryPeriod, kMicrowatt);
 }
 
 }  // namespace

@@ -18,7 +18,8 @@ struct BlockingMeter {
   std::string name;
   std::function<bool()> is_present;  // as energy::PlatformMeter
   std::function<Result<std::unique_ptr<energy::EnergySource>>()> make;
-  Nanoseconds period{0};  // how often it is read
+  Nanoseconds period{0};            // how often it is read
+  status::Resolution resolution{};  // of sensors that state none
 };
 
 /// The meters of platform.preferredMeters, in that order.
