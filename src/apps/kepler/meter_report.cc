@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <span>
 #include <utility>
 
 #include "base/text.h"
@@ -16,24 +18,34 @@ bool Answers(const MeterReport& meter) {
   return std::ranges::any_of(meter.zones, [](const ReportedZone& zone) { return zone.is_known && !zone.is_part; });
 }
 
-/// Marks the first meter of `measures` that works. Returns false if none does.
+/// Marks the first meter of `measures` that works, unless one is marked. Returns false if none works.
 bool ChooseFirst(std::vector<MeterReport>& meters, std::string_view measures) {
-  const MeterReport* used = nullptr;
-  for (MeterReport& meter : meters) {
-    if (meter.measures != measures || meter.state != MeterState::kReady) continue;
-    if (used != nullptr) {
+  const auto find = [&](MeterState state) {
+    return std::ranges::find_if(meters,
+                                [&](const MeterReport& m) { return m.measures == measures && m.state == state; });
+  };
+  auto used = find(MeterState::kUsed);
+  if (used == meters.end()) used = find(MeterState::kReady);
+  if (used == meters.end()) return false;
+  used->state = MeterState::kUsed;
+  for (MeterReport& meter : meters)
+    if (meter.measures == measures && meter.state == MeterState::kReady && meter.reason.empty())
       meter.reason = used->name + " has a higher preference";
-      continue;
-    }
-    meter.state = MeterState::kUsed;
-    used = &meter;
-  }
-  return used != nullptr;
+  return true;
 }
 
-std::string Seconds(const std::optional<Nanoseconds>& time) {
-  return time ? fmt::format("{:.0f} s", std::chrono::duration<double>(*time).count()) : "-";
+double Seconds(Nanoseconds time) { return std::chrono::duration<double>(time).count(); }
+
+/// With the prefix that gives a number from 1 to 999, for values below 1000.
+std::string WithPrefix(double value, std::string_view unit) {
+  for (const std::string_view prefix : {"", "m", "µ", "n"}) {
+    if (value >= 0.9995) return fmt::format("{:.3g} {}{}", value, prefix, unit);
+    value *= 1000;
+  }
+  return fmt::format("{:.3g} p{}", value, unit);
 }
+
+std::string NumberOrNull(double value) { return value > 0 ? fmt::format("{}", value) : "null"; }
 
 }  // namespace
 
@@ -61,61 +73,79 @@ void JudgeUnreadable(MeterReport& meter, bool is_present, const Error& error) {
     meter.state = is_present ? MeterState::kSilent : MeterState::kMissing;
 }
 
-void JudgeOpen(MeterReport& meter, const Error* failure, bool has_moved) {
+void JudgeOpen(MeterReport& meter, const status::SourceStatus& status) {
+  meter.interface = status.interface;
+  meter.longest_interval = status.longest_interval;
   if (!Answers(meter)) {
-    JudgeUnreadable(meter, true,
-                    failure != nullptr ? *failure : Error{ErrorKind::kUnavailable, "it gives no reading at present"});
-    return;
+    const Error nothing{ErrorKind::kUnavailable, "it gives no reading at present"};
+    return JudgeUnreadable(meter, true, status.problem.value_or(nothing));
   }
-  if (!has_moved) {
+  if (!status.has_moved) {
     meter.state = MeterState::kSilent;
     meter.reason =
         "its readings do not advance from 0 W; check whether the machine supports this meter (in virtual machines, "
-        "counters "
-        "often read 0)";
+        "counters often read 0)";
     return;
   }
   meter.state = MeterState::kReady;
-  if (failure != nullptr) meter.reason = "a part of it cannot be read: " + failure->message;
+  if (status.problem) meter.reason = "a part of it cannot be read: " + status.problem->message;
+}
+
+MeterReport ModelInUse() {
+  return {.name = "model",
+          .measures = "cpu",
+          .state = MeterState::kUsed,
+          .reason = "no meter of the CPUs can be read, so a power model estimates their energy"};
 }
 
 void ChooseMeters(std::vector<MeterReport>& meters, bool require_meter) {
-  if (!ChooseFirst(meters, "cpu") && !require_meter)
-    meters.push_back({.name = "model",
-                      .measures = "cpu",
-                      .state = MeterState::kUsed,
-                      .reason = "no meter of the CPUs can be read, so a power model estimates their energy"});
+  if (!ChooseFirst(meters, "cpu") && !require_meter) meters.push_back(ModelInUse());
   ChooseFirst(meters, "machine");
+}
+
+std::string ToText(const status::Resolution& resolution) {
+  if (resolution.joules > 0) return WithPrefix(resolution.joules, "J");
+  return resolution.watts > 0 ? WithPrefix(resolution.watts, "W") : "-";
+}
+
+MeterRows ToRows(const std::vector<MeterReport>& meters, size_t max_zones) {
+  MeterRows all;
+  for (const MeterReport& meter : meters) {
+    MeterRow row{meter.interface.empty() ? meter.name : fmt::format("{} ({})", meter.name, meter.interface),
+                 meter.measures, std::string(ToString(meter.state))};
+    if (!meter.zones.empty()) {
+      row[6] = meter.period > Nanoseconds::zero() ? fmt::format("{:g} s", Seconds(meter.period)) : "demand";
+      row[7] = meter.longest_interval ? fmt::format("{:.0f} s", Seconds(*meter.longest_interval)) : "-";
+    }
+    const size_t shown = std::min(meter.zones.size(), max_zones);
+    for (const ReportedZone& zone : std::span(meter.zones).first(shown)) {
+      row[3] = zone.name + (zone.is_part ? " (part)" : "");
+      row[4] = zone.is_known ? fmt::format("{:.2f}", zone.power.watts()) : "-";
+      row[5] = ToText(zone.resolution);
+      row[8] = zone.path;
+      all.rows.push_back(std::exchange(row, {}));
+    }
+    if (shown < meter.zones.size()) row[3] = fmt::format("and {} more", meter.zones.size() - shown);
+    if (meter.zones.empty() || shown < meter.zones.size()) all.rows.push_back(std::move(row));
+    if (!meter.reason.empty()) all.reasons.push_back(fmt::format("{}: {}", meter.name, meter.reason));
+  }
+  return all;
 }
 
 std::string MeterTable(const std::vector<MeterReport>& meters) {
   using console::Align;
-  constexpr size_t kNameColumns = 40;
-  constexpr size_t kPathColumns = 80;
+  constexpr size_t kMaxCell = 80;
+  const MeterRows shown = ToRows(meters, std::numeric_limits<size_t>::max());
+  std::vector<console::Column> columns;
+  for (size_t c = 0; c < kMeterColumns; ++c)
+    columns.push_back({std::string(kMeterHeaders.at(c)), c >= 4 && c <= 7 ? Align::kRight : Align::kLeft});
   std::vector<std::vector<std::string>> rows;
-  std::string reasons;
-  for (const MeterReport& meter : meters) {
-    const std::string name = meter.interface.empty() ? meter.name : fmt::format("{} ({})", meter.name, meter.interface);
-    std::vector<std::string> row{name, meter.measures, std::string(ToString(meter.state)), "", "", "", ""};
-    if (!meter.zones.empty()) row[6] = Seconds(meter.longest_interval);
-    for (const ReportedZone& zone : meter.zones) {
-      row[3] = console::Printable(zone.name, kNameColumns) + (zone.is_part ? " (part)" : "");
-      row[4] = zone.is_known ? fmt::format("{:.2f}", zone.power.watts()) : "-";
-      row[5] = console::Printable(zone.path, kPathColumns);
-      rows.push_back(std::exchange(row, std::vector<std::string>(row.size())));
-    }
-    if (meter.zones.empty()) rows.push_back(std::move(row));
-    if (!meter.reason.empty()) reasons += fmt::format("{}: {}\n", meter.name, EscapeControls(meter.reason));
-  }
-  return console::DrawTable({{"Meter", Align::kLeft},
-                             {"Measures", Align::kLeft},
-                             {"State", Align::kLeft},
-                             {"Zone or sensor", Align::kLeft},
-                             {"Watts", Align::kRight},
-                             {"Path", Align::kLeft},
-                             {"Wraps in", Align::kRight}},
-                            rows) +
-         reasons;
+  for (const MeterRow& row : shown.rows)
+    for (auto& cells = rows.emplace_back(); const std::string& cell : row)
+      cells.push_back(console::Printable(cell, kMaxCell));
+  std::string text = console::DrawTable(columns, rows);
+  for (const std::string& reason : shown.reasons) text += EscapeControls(reason) + "\n";
+  return text;
 }
 
 std::string MeterJson(const std::vector<MeterReport>& meters) {
@@ -124,18 +154,18 @@ std::string MeterJson(const std::vector<MeterReport>& meters) {
     std::vector<std::string> zones;
     zones.reserve(meter.zones.size());
     for (const ReportedZone& zone : meter.zones)
-      zones.push_back(fmt::format(R"({{"name":{},"path":{},"watts":{},"is_part":{}}})", json::Quote(zone.name),
-                                  json::Quote(zone.path),
-                                  zone.is_known ? fmt::format("{}", zone.power.watts()) : "null", zone.is_part));
-    const std::string wrap = meter.longest_interval
-                                 ? fmt::format("{}", std::chrono::duration<double>(*meter.longest_interval).count())
-                                 : "null";
+      zones.push_back(
+          fmt::format(R"({{"name":{},"path":{},"watts":{},"is_part":{},"resolution_joules":{},"resolution_watts":{}}})",
+                      json::Quote(zone.name), json::Quote(zone.path),
+                      zone.is_known ? fmt::format("{}", zone.power.watts()) : "null", zone.is_part,
+                      NumberOrNull(zone.resolution.joules), NumberOrNull(zone.resolution.watts)));
+    const std::string wrap = meter.longest_interval ? fmt::format("{}", Seconds(*meter.longest_interval)) : "null";
     const std::string interface = meter.interface.empty() ? "null" : json::Quote(meter.interface);
     objects.push_back(
-        fmt::format(R"({{"name":{},"measures":{},"interface":{},"state":{},"reason":{},"wraps_in_seconds":{},)"
-                    R"("zones":[{}]}})",
+        fmt::format(R"({{"name":{},"measures":{},"interface":{},"state":{},"reason":{},"period_seconds":{},)"
+                    R"("wraps_in_seconds":{},"zones":[{}]}})",
                     json::Quote(meter.name), json::Quote(meter.measures), interface, json::Quote(ToString(meter.state)),
-                    json::Quote(meter.reason), wrap, fmt::join(zones, ",")));
+                    json::Quote(meter.reason), NumberOrNull(Seconds(meter.period)), wrap, fmt::join(zones, ",")));
   }
   return fmt::format("{{\"meters\":[{}]}}\n", fmt::join(objects, ","));
 }

@@ -1,6 +1,7 @@
 #pragma once
 // What a user sees of each energy meter: state, reason and remedy, zones. `kepler meters` and the landing page show
 // the same reports. Pure.
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/units.h"
+#include "status/energy_status.h"
 
 namespace kepler::agent {
 
@@ -29,6 +31,7 @@ struct ReportedZone {
   Power power;
   bool is_known = false;  // the power was read; it can be unknown for a battery on mains
   bool is_part = false;   // of a platform meter: a part of what its other sensors measure
+  status::Resolution resolution{};
 };
 
 struct MeterReport {
@@ -37,6 +40,7 @@ struct MeterReport {
   std::string interface{};  // as status::SourceStatus: of rapl "powercap", "perf", "msr"
   MeterState state = MeterState::kMissing;
   std::string reason{};                           // why it is not used, or not completely, and what to do
+  Nanoseconds period{0};                          // time between two readings; 0: on demand
   std::optional<Nanoseconds> longest_interval{};  // energy is lost if counters are read less often; empty: never
   std::vector<ReportedZone> zones{};
 };
@@ -44,13 +48,30 @@ struct MeterReport {
 /// Judges a meter that cannot be read. `is_present`: the machine has it.
 void JudgeUnreadable(MeterReport& meter, bool is_present, const Error& error);
 
-/// Judges a meter that was opened. `failure`: of a zone, null if none fails. `has_moved`: a counter has moved, or a
-/// sensor has shown power.
-void JudgeOpen(MeterReport& meter, const Error* failure, bool has_moved);
+/// Judges a meter that was opened, by its zones and its status.
+void JudgeOpen(MeterReport& meter, const status::SourceStatus& status);
 
-/// Marks the meter of the CPUs and the meter of the machine that the agent uses, by the order of `meters`. Adds the
-/// power model if it replaces the meter of the CPUs.
+/// The power model that replaces the meter of the CPUs.
+[[nodiscard]] MeterReport ModelInUse();
+
+/// Marks the meter of the CPUs and the meter of the machine that the agent uses, by the order of `meters`, unless one
+/// is marked. Adds the power model if it replaces the meter of the CPUs.
 void ChooseMeters(std::vector<MeterReport>& meters, bool require_meter);
+
+/// Returns "61 µJ", "1 mW"; "-" if it is unknown.
+[[nodiscard]] std::string ToText(const status::Resolution& resolution);
+
+inline constexpr size_t kMeterColumns = 9;
+inline constexpr std::array<std::string_view, kMeterColumns> kMeterHeaders = {
+    "Meter", "Measures", "State", "Zone or sensor", "Watts", "Resolution", "Read every", "Wraps in", "Path"};
+/// One row for each zone, and for each meter without zones.
+using MeterRow = std::array<std::string, kMeterColumns>;
+struct MeterRows {
+  std::vector<MeterRow> rows;
+  std::vector<std::string> reasons;  // "rapl: no RAPL zone in …"
+};
+/// Of each meter the first `max_zones`, and the number of the others.
+[[nodiscard]] MeterRows ToRows(const std::vector<MeterReport>& meters, size_t max_zones);
 
 /// A table for people.
 [[nodiscard]] std::string MeterTable(const std::vector<MeterReport>& meters);

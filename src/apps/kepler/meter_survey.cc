@@ -1,6 +1,9 @@
 #include "apps/kepler/meter_survey.h"
 
 #include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -17,23 +20,21 @@ constexpr int kStillSamples = 4;
 struct Survey {
   MeterReport report;
   std::unique_ptr<energy::Meter> meter;  // null if it cannot be read
+  status::Resolution resolution{};       // of sensors that state none
 
   [[nodiscard]] bool stands_still() const {
     return report.measures == "cpu" && meter != nullptr && !meter->has_moved();
   }
 };
 
-/// `is_present`: whether the machine has it; unknown for a meter of the CPUs before it lists zones.
-Survey Open(MeterReport report, bool is_present, Result<std::unique_ptr<energy::EnergySource>> source,
+/// `is_present`: whether the machine has it; empty: judged by the error.
+Survey Open(MeterReport report, std::optional<bool> is_present, Result<std::unique_ptr<energy::EnergySource>> source,
             const Clock& clock) {
-  Survey survey{std::move(report), nullptr};
-  if (!source) {
-    JudgeUnreadable(survey.report, is_present, source.error());
-    return survey;
-  }
-  auto meter = std::make_unique<energy::Meter>(*std::move(source), clock);
-  if (const Status opened = meter->Open(); !opened) {
-    JudgeUnreadable(survey.report, is_present || !meter->zones().empty(), opened.error());
+  Survey survey{std::move(report), nullptr, {}};
+  auto meter = source ? std::make_unique<energy::Meter>(*std::move(source), clock) : nullptr;
+  const Status opened = meter ? meter->Open() : Status(std::unexpected(source.error()));
+  if (!opened) {
+    JudgeUnreadable(survey.report, is_present.value_or(opened.error().kind != ErrorKind::kNotFound), opened.error());
     return survey;
   }
   meter->Sample();
@@ -44,16 +45,15 @@ Survey Open(MeterReport report, bool is_present, Result<std::unique_ptr<energy::
 void Report(Survey& survey) {
   if (survey.meter == nullptr) return;
   const energy::Meter& meter = *survey.meter;
-  survey.report.interface = meter.status().interface;
-  survey.report.longest_interval = meter.longest_interval();
   for (size_t z = 0; z < meter.zones().size(); ++z) {
     const status::Zone& zone = meter.zones()[z];
     const energy::ZoneDelta& delta = meter.deltas()[z];
-    survey.report.zones.push_back(
-        {zone.name, zone.path, delta.power, delta.fresh, zone.sensor.has_value() && !zone.sensor->whole});
+    const bool is_stated = zone.resolution != status::Resolution{};
+    survey.report.zones.push_back({zone.name, zone.path, delta.power, delta.fresh,
+                                   zone.sensor.has_value() && !zone.sensor->whole,
+                                   is_stated ? zone.resolution : survey.resolution});
   }
-  const auto& problem = meter.status().problem;
-  JudgeOpen(survey.report, problem ? &*problem : nullptr, meter.has_moved());
+  JudgeOpen(survey.report, meter.status());
 }
 
 }  // namespace
@@ -63,10 +63,14 @@ std::vector<MeterReport> SurveyMeters(const Config& config, const Clock& clock, 
   const auto proc_stat = std::make_shared<os::ProcStatReader>(config.host.procfs, clock);
   for (auto& source : MakeCpuSources(config, clock, proc_stat)) {
     std::string name(source->Name());
-    surveys.push_back(Open({.name = std::move(name), .measures = "cpu"}, false, std::move(source), clock));
+    surveys.push_back(Open({.name = std::move(name), .measures = "cpu", .period = config.freshness.interval},
+                           std::nullopt, std::move(source), clock));
   }
-  for (const BlockingMeter& meter : MakeBlockingMeters(config))
-    surveys.push_back(Open({.name = meter.name, .measures = "machine"}, meter.is_present(), meter.make(), clock));
+  for (const BlockingMeter& meter : MakeBlockingMeters(config)) {
+    surveys.push_back(Open({.name = meter.name, .measures = "machine", .period = meter.period}, meter.is_present(),
+                           meter.make(), clock));
+    surveys.back().resolution = meter.resolution;
+  }
   std::this_thread::sleep_for(pause);
   for (Survey& survey : surveys)
     if (survey.meter != nullptr) survey.meter->Sample();

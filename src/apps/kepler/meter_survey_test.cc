@@ -69,7 +69,7 @@ class MeterSurvey : public ::testing::Test {
       lines.push_back(meter.name + " " + meter.measures + " " + std::string(ToString(meter.state)));
     return lines;
   }
-  const MeterReport& Meter(std::string_view name) { return *std::ranges::find(meters_, name, &MeterReport::name); }
+  const MeterReport& Report(std::string_view name) { return *std::ranges::find(meters_, name, &MeterReport::name); }
 
   testing::FakeTree sys_;
   MovingClock clock_{sys_};
@@ -82,7 +82,7 @@ TEST_F(MeterSurvey, MachineWithoutAMeter_TheModelIsUsedAndEachReasonIsGiven) {
                                     "redfish machine missing", "dcmi machine missing", "acpi machine missing",
                                     "psu machine missing", "battery machine missing", "model cpu used"));
   for (const MeterReport& meter : meters_) EXPECT_NE(meter.reason, "") << meter.name;
-  EXPECT_THAT(Meter("redfish").reason, HasSubstr("not configured; set experimental.platform.redfish.enabled"));
+  EXPECT_THAT(Report("redfish").reason, HasSubstr("not configured; set experimental.platform.redfish.enabled"));
   config_.require_meter = true;
   EXPECT_THAT(Survey(), ::testing::Not(::testing::Contains("model cpu used")));
 }
@@ -92,24 +92,24 @@ TEST_F(MeterSurvey, TwoPlatformMeters_TheFirstThatAnswersIsUsed) {
   Acpi("210000000");
   Battery("Discharging");
   Survey();
-  EXPECT_EQ(Meter("rapl").state, MeterState::kUsed);
-  EXPECT_EQ(Meter("acpi").state, MeterState::kUsed);
-  EXPECT_EQ(Meter("battery").state, MeterState::kReady);
-  EXPECT_EQ(Meter("battery").reason, "acpi has a higher preference");
-  ASSERT_EQ(Meter("acpi").zones.size(), 1);
-  EXPECT_NEAR(Meter("acpi").zones[0].power.watts(), 210, 1);
+  EXPECT_EQ(Report("rapl").state, MeterState::kUsed);
+  EXPECT_EQ(Report("acpi").state, MeterState::kUsed);
+  EXPECT_EQ(Report("battery").state, MeterState::kReady);
+  EXPECT_EQ(Report("battery").reason, "acpi has a higher preference");
+  ASSERT_EQ(Report("acpi").zones.size(), 1);
+  EXPECT_NEAR(Report("acpi").zones[0].power.watts(), 210, 1);
   config_.platform_meters = {PlatformKind::kBattery, PlatformKind::kAcpi};
   Survey();
-  EXPECT_EQ(Meter("battery").state, MeterState::kUsed);
-  EXPECT_EQ(Meter("acpi").state, MeterState::kReady);
+  EXPECT_EQ(Report("battery").state, MeterState::kUsed);
+  EXPECT_EQ(Report("acpi").state, MeterState::kReady);
 }
 
 TEST_F(MeterSurvey, BatteryOnMains_SilentWithoutAReading) {
   Battery("Charging");
   Survey();
-  EXPECT_EQ(Meter("battery").state, MeterState::kSilent);
-  EXPECT_EQ(Meter("battery").reason, "it gives no reading at present");
-  EXPECT_FALSE(Meter("battery").zones.at(0).is_known);
+  EXPECT_EQ(Report("battery").state, MeterState::kSilent);
+  EXPECT_EQ(Report("battery").reason, "it gives no reading at present");
+  EXPECT_FALSE(Report("battery").zones.at(0).is_known);
 }
 
 TEST_F(MeterSurvey, MeterWithoutTheRight_DeniedWithTheRemedy) {
@@ -122,12 +122,12 @@ TEST_F(MeterSurvey, MeterWithoutTheRight_DeniedWithTheRemedy) {
     sys_.Chmod(file, 0);
   SurveyAsNobody();
   for (const char* name : {"rapl", "acpi", "dcmi"}) {
-    EXPECT_EQ(Meter(name).state, MeterState::kDenied) << name;
-    EXPECT_THAT(Meter(name).reason, HasSubstr("Permission denied")) << name;
+    EXPECT_EQ(Report(name).state, MeterState::kDenied) << name;
+    EXPECT_THAT(Report(name).reason, HasSubstr("Permission denied")) << name;
   }
-  EXPECT_THAT(Meter("rapl").reason, HasSubstr("CAP_DAC_READ_SEARCH"));
-  EXPECT_THAT(Meter("acpi").reason, HasSubstr("CAP_DAC_READ_SEARCH"));
-  EXPECT_THAT(Meter("dcmi").reason, HasSubstr("chmod"));
+  EXPECT_THAT(Report("rapl").reason, HasSubstr("CAP_DAC_READ_SEARCH"));
+  EXPECT_THAT(Report("acpi").reason, HasSubstr("CAP_DAC_READ_SEARCH"));
+  EXPECT_THAT(Report("dcmi").reason, HasSubstr("chmod"));
   EXPECT_EQ(meters_.back().name, "model");
 }
 
@@ -138,12 +138,12 @@ TEST_F(MeterSurvey, MeterThatGivesNothing_SilentAndTheNextOneIsUsed) {
   Acpi("bad");
   Battery("Discharging");
   Survey();
-  EXPECT_EQ(Meter("rapl").state, MeterState::kSilent);
-  EXPECT_THAT(Meter("rapl").reason, HasSubstr("do not advance from 0 W"));
-  EXPECT_EQ(Meter("dcmi").state, MeterState::kSilent);
-  EXPECT_THAT(Meter("dcmi").reason, HasSubstr("Inappropriate ioctl"));
-  EXPECT_EQ(Meter("acpi").state, MeterState::kSilent);
-  EXPECT_EQ(Meter("battery").state, MeterState::kUsed);
+  EXPECT_EQ(Report("rapl").state, MeterState::kSilent);
+  EXPECT_THAT(Report("rapl").reason, HasSubstr("do not advance from 0 W"));
+  EXPECT_EQ(Report("dcmi").state, MeterState::kSilent);
+  EXPECT_THAT(Report("dcmi").reason, HasSubstr("Inappropriate ioctl"));
+  EXPECT_EQ(Report("acpi").state, MeterState::kSilent);
+  EXPECT_EQ(Report("battery").state, MeterState::kUsed);
   EXPECT_EQ(meters_.back().name, "model");
 }
 
@@ -156,6 +156,8 @@ TEST_F(MeterSurvey, Table_HasEveryZoneAndTheReasons) {
   EXPECT_THAT(table, HasSubstr("rapl (powercap)"));
   EXPECT_THAT(table, HasSubstr("210.00"));
   EXPECT_THAT(table, HasSubstr("262 s"));
+  EXPECT_THAT(table, HasSubstr("1 µJ │        5 s │"));
+  EXPECT_THAT(table, HasSubstr("1 mW │        5 s │"));
   EXPECT_THAT(table, HasSubstr("battery: "));
 }
 
