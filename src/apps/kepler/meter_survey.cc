@@ -56,7 +56,84 @@ void Report(Survey& survey) {
   JudgeOpen(survey.report, meter.status());
 }
 
+void AddZones(MeterReport& meter, const snapshot::Snapshot& snapshot, status::Domain domain) {
+  for (size_t z = 0; z < std::min(snapshot.zones.size(), snapshot.node.size()); ++z) {
+    const status::Zone& zone = snapshot.zones[z];
+    if (zone.source != meter.name || zone.domain != domain) continue;
+    meter.zones.push_back(
+        {zone.name, zone.path, snapshot.node[z].power, snapshot.node[z].fresh, false, zone.resolution});
+  }
+}
+
+/// Returns true if one of them counts in the total of the machine.
+bool AddSensors(MeterReport& meter, const snapshot::Snapshot& snapshot, const status::Resolution& resolution) {
+  bool counts = false;
+  for (const status::PlatformReading& reading : snapshot.platform) {
+    if (reading.source != meter.name) continue;
+    const status::PlatformSensor& sensor = reading.sensor;
+    const bool is_stated = reading.resolution != status::Resolution{};
+    meter.zones.push_back({sensor.source_name.empty() ? sensor.source_id : sensor.source_name, sensor.source_id,
+                           reading.power, reading.fresh, !sensor.whole, is_stated ? reading.resolution : resolution});
+    counts |= reading.is_counted;
+  }
+  return counts;
+}
+
+/// A meter that the agent has opened, or tried to.
+void JudgeRunning(MeterReport& meter, const status::SourceStatus& status, bool is_used) {
+  if (status.restart_needed) {
+    meter.state = MeterState::kReady;
+    meter.reason = "it is available only since the agent runs; restart the agent to use it";
+  } else if (!meter.zones.empty()) {
+    JudgeOpen(meter, status);
+    if (is_used && meter.state == MeterState::kReady) meter.state = MeterState::kUsed;
+  } else {
+    const Error error = status.problem.value_or(Error{ErrorKind::kUnavailable, "it has not answered yet"});
+    JudgeUnreadable(meter, meter.measures == "machine" || error.kind != ErrorKind::kNotFound, error);
+  }
+}
+
+const status::SourceStatus* Find(const snapshot::Snapshot& snapshot, std::string_view name) {
+  const auto found = std::ranges::find(snapshot.sources, name, &status::SourceStatus::name);
+  return found == snapshot.sources.end() ? nullptr : &*found;
+}
+
+/// The agent has not tried a meter without a status, because one of higher preference works.
+void ReportCpu(MeterReport& meter, const snapshot::Snapshot& snapshot) {
+  meter.state = MeterState::kReady;
+  AddZones(meter, snapshot, status::Domain::kCpu);
+  if (const auto* status = Find(snapshot, meter.name)) JudgeRunning(meter, *status, true);
+}
+
+MeterReport ReportMachine(const BlockingMeter& blocking, const snapshot::Snapshot& snapshot, const Clock& clock) {
+  MeterReport meter{.name = blocking.name, .measures = "machine", .period = blocking.period};
+  if (const auto* status = Find(snapshot, meter.name)) {
+    const bool counts = AddSensors(meter, snapshot, blocking.resolution);
+    JudgeRunning(meter, *status, counts);
+    return meter;
+  }
+  if (!blocking.is_present()) return std::move(Open(std::move(meter), false, blocking.make(), clock).report);
+  JudgeUnreadable(meter, true, {ErrorKind::kUnavailable, "it has not answered yet"});
+  return meter;
+}
+
 }  // namespace
+
+std::vector<MeterReport> ReportMeters(const Config& config, const snapshot::Snapshot& snapshot, const Clock& clock) {
+  std::vector<MeterReport> meters;
+  const auto proc_stat = std::make_shared<os::ProcStatReader>(config.host.procfs, clock);
+  for (const auto& source : MakeCpuSources(config, clock, proc_stat)) {
+    meters.push_back({.name = std::string(source->Name()), .measures = "cpu", .period = config.freshness.interval});
+    ReportCpu(meters.back(), snapshot);
+  }
+  for (const BlockingMeter& blocking : MakeBlockingMeters(config))
+    meters.push_back(ReportMachine(blocking, snapshot, clock));
+  MeterReport model = ModelInUse();
+  AddZones(model, snapshot, status::Domain::kCpu);
+  if (!model.zones.empty()) meters.push_back(std::move(model));
+  ChooseMeters(meters, config.require_meter);
+  return meters;
+}
 
 std::vector<MeterReport> SurveyMeters(const Config& config, const Clock& clock, Nanoseconds pause) {
   std::vector<Survey> surveys;

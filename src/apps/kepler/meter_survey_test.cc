@@ -161,5 +161,72 @@ TEST_F(MeterSurvey, Table_HasEveryZoneAndTheReasons) {
   EXPECT_THAT(table, HasSubstr("battery: "));
 }
 
+/// Of a source that answers, or has this problem.
+status::SourceStatus Source(const char* name, std::optional<Error> problem = {}) {
+  status::SourceStatus source;
+  source.name = name;
+  source.up = source.has_moved = !problem;
+  source.problem = std::move(problem);
+  return source;
+}
+
+status::PlatformReading Sensor(const char* id, bool whole) {
+  status::PlatformReading reading;
+  reading.source = "acpi";
+  reading.sensor.source_id = id;
+  reading.sensor.whole = whole;
+  reading.power = Power::Watts(210);
+  reading.fresh = true;
+  reading.is_counted = whole;
+  return reading;
+}
+
+TEST_F(MeterSurvey, RunningAgent_ReportsWhatItsSnapshotHas) {
+  Battery("Discharging");  // the agent has not looked for it yet
+  config_.redfish_enabled = true;
+  snapshot::Snapshot snapshot;
+  snapshot.zones = {{.name = "package", .path = "/p", .source = "rapl", .resolution = {.joules = 1e-6}}};
+  snapshot.node.resize(1);
+  snapshot.node[0].power = Power::Watts(12.5);
+  snapshot.node[0].fresh = true;
+  snapshot.sources = {Source("rapl"), Source("redfish", Error{ErrorKind::kUnavailable, "the BMC refused the password"}),
+                      Source("acpi")};
+  snapshot.sources[0].interface = "perf";
+  snapshot.platform = {Sensor("ACPI000D:00/power1", true), Sensor("cpu", false)};
+  meters_ = ReportMeters(config_, snapshot, clock_);
+  EXPECT_EQ(Report("rapl").state, MeterState::kUsed);
+  EXPECT_EQ(Report("rapl").interface, "perf");
+  EXPECT_EQ(Report("rapl").zones.at(0).power.watts(), 12.5);
+  EXPECT_EQ(Report("hwmon").state, MeterState::kReady) << "not tried";
+  EXPECT_EQ(Report("hwmon").reason, "rapl has a higher preference");
+  EXPECT_EQ(Report("acpi").state, MeterState::kUsed);
+  EXPECT_EQ(Report("acpi").zones.size(), 2);
+  EXPECT_EQ(ToText(Report("acpi").zones.at(0).resolution), "1 mW");
+  EXPECT_EQ(Report("redfish").state, MeterState::kSilent);
+  EXPECT_EQ(Report("redfish").reason, "the BMC refused the password");
+  EXPECT_EQ(Report("battery").state, MeterState::kSilent);
+  EXPECT_EQ(Report("battery").reason, "it has not answered yet");
+  const std::string absent = Report("psu").reason;
+  Survey();
+  EXPECT_EQ(Report("psu").reason, absent) << "the same words as 'kepler meters'";
+}
+
+TEST_F(MeterSurvey, RunningAgent_DeadDeniedAndOverdueMeters) {
+  config_.preferred_meters = {Meter::kRapl, Meter::kHwmon, Meter::kFake};
+  snapshot::Snapshot snapshot;
+  snapshot.zones = {{.name = "package", .path = "model", .source = "model"}};
+  snapshot.node.resize(1);
+  snapshot.sources = {Source("rapl", Error{ErrorKind::kPermission, "energy_uj: Permission denied"}),
+                      Source("hwmon", Error{ErrorKind::kUnavailable, "never advanced"}), Source("fake"),
+                      Source("model")};
+  snapshot.sources[2].restart_needed = true;
+  meters_ = ReportMeters(config_, snapshot, clock_);
+  EXPECT_EQ(Report("rapl").state, MeterState::kDenied);
+  EXPECT_EQ(Report("hwmon").state, MeterState::kSilent);
+  EXPECT_EQ(Report("hwmon").reason, "never advanced");
+  EXPECT_THAT(Report("fake").reason, HasSubstr("restart the agent"));
+  EXPECT_EQ(meters_.back().zones.at(0).name, "package");
+}
+
 }  // namespace
 }  // namespace kepler::agent
