@@ -118,10 +118,12 @@ class PlatformMeters(unittest.TestCase):
         self.assertEqual(microjoules(total - frozen[1]), microjoules(self.joules("acpi") - frozen[0]))
 
     def test_the_page_and_the_command_list_the_meters(self):
-        self.assertIn(b"counts in the total of the machine", self.agent.get("/")[-1])
+        page = self.agent.get("/")[-1].decode()
+        self.assertIn("<td>acpi</td><td>machine</td><td>used</td>", page)
         states = {name: meter["state"] for name, meter in self.meters()[0].items()}
         self.assertEqual({name: states[name] for name in ("rapl", "acpi", "psu", "battery")},
                          {"rapl": "used", "acpi": "used", "psu": "ready", "battery": "silent"}, "on mains")
+        self.assertIn("<p>redfish: not configured; set experimental.platform.redfish.enabled and configFile</p>", page)
 
     def meters(self, *words):
         """({name: what `kepler meters` says of the meter}, its log)"""

@@ -6,14 +6,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
+#include "apps/kepler/meter_survey.h"
 #include "apps/kepler/wiring.h"
 #include "base/log.h"
 #include "daemon/descriptor_budget.h"
 #include "daemon/self_status.h"
 #include "energy/platform/redfish/bmc_file.h"
-#include "export/web/landing_page.h"
 #include "os/read_machine_info.h"
 #include "settings/print.h"
 
@@ -233,9 +234,29 @@ void Agent::AddEndpoints() {
   links.push_back({"/-/healthy", "Liveness", "200 while ticks are on time; also /probe/livez, /healthz"});
   links.push_back({"/-/ready", "Readiness", "200 after the first complete snapshot; also /probe/readyz"});
   links.push_back({"/debug/config", "Configuration", "The effective configuration, without secrets"});
-  server_->Handle("/", [this, links](const http::server::Request&, const http::server::Responder& answer) {
-    answer(Text(web::LandingPage(build_.version, links, board_.Latest().get()), "text/html; charset=utf-8"));
-  });
+  // It looks for meters that the agent does not read.
+  server_->Handle({.path = "/", .runs_on = http::server::RunsOn::kWorkers},
+                  [this, links](const http::server::Request&, const http::server::Responder& answer) {
+                    answer(Text(web::LandingPage(build_.version, links, Meters()), "text/html; charset=utf-8"));
+                  });
+}
+
+std::optional<web::PageTable> Agent::Meters() const {
+  constexpr size_t kMaxZones = 50;  // of each meter
+  const auto snapshot = board_.Latest();
+  if (snapshot == nullptr) return std::nullopt;
+  const Config config = [this] {
+    const std::scoped_lock lock(config_mutex_);
+    return config_;
+  }();
+  MeterRows shown = ToRows(ReportMeters(config, *snapshot, clock_), kMaxZones);
+  web::PageTable table{.title = "Meters",
+                       .headers = {kMeterHeaders.begin(), kMeterHeaders.end()},
+                       .rows = {},
+                       .remarks = std::move(shown.reasons)};
+  for (MeterRow& row : shown.rows)
+    table.rows.emplace_back(std::make_move_iterator(row.begin()), std::make_move_iterator(row.end()));
+  return table;
 }
 
 std::vector<std::string> Agent::Urls() const {

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "daemon/run.h"
 #include "export/prometheus/scrape_cache.h"
 #include "export/stdout/printer.h"
+#include "export/web/landing_page.h"
 #include "export/web/metrics_endpoint.h"
 #include "http/server/server.h"
 #include "model_store/model_store.h"
@@ -50,13 +52,15 @@ class Agent final : public daemon::Service {
   [[nodiscard]] Status StartAll();
   [[nodiscard]] Status StartPrinter();
   void AddEndpoints();
+  /// The meters, for the landing page; nothing before the first snapshot. Any thread.
+  [[nodiscard]] std::optional<web::PageTable> Meters() const;
   [[nodiscard]] status::HttpStatus HttpStatus();
   void Refuse(const std::string& why);
   /// The web configuration, and what there is to say about `fresh`, compared with what is in effect.
   void ReloadTheRest(const Configuration& fresh);
   [[nodiscard]] http::server::Response Health(bool good, std::string_view what) const;
 
-  std::mutex config_mutex_;
+  mutable std::mutex config_mutex_;
   Config config_;               // what is in effect; once it is served, Reload() changes it under config_mutex_
   bool config_taken_ = true;    // by the latest reload; under config_mutex_, as is what follows
   WallTime config_taken_at_{};  // by the last reload that worked, the web configuration's part too

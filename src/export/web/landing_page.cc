@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <limits>
-
 #include "base/text.h"
 
 namespace kepler::web {
@@ -17,7 +15,7 @@ constexpr std::string_view kHead = R"(<!DOCTYPE html>
 <title>Kepler</title>
 <style>
 :root { color-scheme: light dark; }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 44rem; margin: 3rem auto; padding: 0 1rem; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 80rem; margin: 3rem auto; padding: 0 1rem; }
 h1 { margin-bottom: 0; }
 .version { opacity: .7; margin-top: .2rem; }
 li { margin: .4rem 0; }
@@ -32,7 +30,7 @@ td.number { text-align: right; }
 
 std::string Escape(std::string_view text) {
   std::string out;
-  for (const char c : SanitizeUtf8(text, std::numeric_limits<size_t>::max())) {
+  for (const char c : SanitizeUtf8(text, kMaxText)) {
     switch (c) {
       case '&':
         out += "&amp;";
@@ -56,44 +54,37 @@ std::string Escape(std::string_view text) {
   return out;
 }
 
-void AddRow(std::string& page, std::string_view meter, std::string_view zone, bool is_known, Power power,
-            std::string_view remark) {
-  page += fmt::format("<tr><td>{}</td><td>{}</td><td class=\"number\">{}</td><td>{}</td></tr>\n", Escape(meter),
-                      Escape(zone), is_known ? fmt::format("{:.2f}", power.watts()) : "–", Escape(remark));
+/// A number is right-aligned.
+std::string Cell(std::string_view text) {
+  const bool is_number = !text.empty() && text.find_first_not_of("0123456789.") == std::string_view::npos;
+  return fmt::format("<td{}>{}</td>", is_number ? " class=\"number\"" : "", Escape(text));
 }
 
-/// The zones of the node, then every sensor of the platform meters, then what cannot be read.
-std::string MeterSection(const snapshot::Snapshot& snapshot) {
-  std::string page =
-      "<h2>Meters</h2>\n<table>\n<tr><th>Meter</th><th>Zone or sensor</th><th>Watts</th><th>Remark</th></tr>\n";
-  for (size_t z = 0; z < snapshot.node.size() && z < snapshot.zones.size(); ++z) {
-    const status::Zone& zone = snapshot.zones[z];
-    AddRow(page, zone.source, zone.name, snapshot.node[z].fresh, snapshot.node[z].power, zone.path);
+std::string Section(const PageTable& table) {
+  std::string page = fmt::format("<h2>{}</h2>\n<table>\n<tr>", Escape(table.title));
+  for (const std::string& header : table.headers) page += fmt::format("<th>{}</th>", Escape(header));
+  page += "</tr>\n";
+  for (const auto& row : table.rows) {
+    page += "<tr>";
+    for (const std::string& cell : row) page += Cell(cell);
+    page += "</tr>\n";
   }
-  for (const status::PlatformReading& reading : snapshot.platform) {
-    const status::PlatformSensor& sensor = reading.sensor;
-    const std::string_view remark = reading.is_counted ? "counts in the total of the machine"
-                                    : sensor.whole     ? "another meter gives the total"
-                                                       : "a part of what the meter measures";
-    AddRow(page, reading.source, sensor.source_name.empty() ? sensor.source_id : sensor.source_name, reading.fresh,
-           reading.power, remark);
-  }
-  for (const status::SourceStatus& source : snapshot.sources)
-    if (!source.up) AddRow(page, source.name, "", false, Power(), "gives no reading");
-  return page + "</table>\n<p><code>kepler meters</code> says why a meter is not used.</p>\n";
+  page += "</table>\n";
+  for (const std::string& remark : table.remarks) page += fmt::format("<p>{}</p>\n", Escape(remark));
+  return page;
 }
 
 }  // namespace
 
 std::string LandingPage(const std::string& version, const std::vector<Link>& links,
-                        const snapshot::Snapshot* snapshot) {
+                        const std::optional<PageTable>& table) {
   std::string page(kHead);
   page += fmt::format("<p class=\"version\">Version {}</p>\n<ul>\n", Escape(version));
   for (const Link& link : links)
     page += fmt::format("<li><a href=\"{}\">{}</a> – {}</li>\n", Escape(link.path), Escape(link.summary),
                         Escape(link.description));
   page += "</ul>\n";
-  if (snapshot != nullptr) page += MeterSection(*snapshot);
+  if (table) page += Section(*table);
   page += "</body>\n</html>\n";
   return page;
 }

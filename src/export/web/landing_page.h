@@ -1,10 +1,9 @@
 #pragma once
-// The page at "/": describes the agent, links its endpoints and lists the meters. Self-contained: no script, no other
+// The page at "/": describes the agent, links its endpoints and shows a table. Self-contained: no script, no other
 // file.
+#include <optional>
 #include <string>
 #include <vector>
-
-#include "snapshot/snapshot.h"
 
 namespace kepler::web {
 
@@ -14,8 +13,16 @@ struct Link {
   std::string description;
 };
 
-/// HTML in UTF-8; every text is escaped. `snapshot`: null before the first tick.
+struct PageTable {
+  std::string title;
+  std::vector<std::string> headers;
+  std::vector<std::vector<std::string>> rows;
+  std::vector<std::string> remarks;  // below the table, one line each
+};
+
+/// HTML in UTF-8; every text is escaped, and cut after kMaxText bytes.
 [[nodiscard]] std::string LandingPage(const std::string& version, const std::vector<Link>& links,
-                                      const snapshot::Snapshot* snapshot);
+                                      const std::optional<PageTable>& table);
+inline constexpr size_t kMaxText = 1000;
 
 }  // namespace kepler::web

@@ -11,7 +11,7 @@ using ::testing::Not;
 
 TEST(LandingPage, Links_InOrderWithDescriptions) {
   const std::string page = LandingPage(
-      "0.1.0", {{"/metrics", "Metrics", "Prometheus metrics"}, {"/-/ready", "Ready", "Readiness"}}, nullptr);
+      "0.1.0", {{"/metrics", "Metrics", "Prometheus metrics"}, {"/-/ready", "Ready", "Readiness"}}, std::nullopt);
   EXPECT_THAT(page, HasSubstr("<title>Kepler</title>"));
   EXPECT_THAT(page, HasSubstr("<h1>Kepler Service</h1>"));
   EXPECT_THAT(page, HasSubstr("Version 0.1.0"));
@@ -20,35 +20,22 @@ TEST(LandingPage, Links_InOrderWithDescriptions) {
 }
 
 TEST(LandingPage, Markup_Escaped) {
-  const std::string page = LandingPage("<b>&\"'", {{"/\"><script>", "a<b", "c\xFF"}}, nullptr);
+  const std::string page = LandingPage("<b>&\"'", {{"/\"><script>", "a<b", "c\xFF"}}, std::nullopt);
   EXPECT_THAT(page, HasSubstr("Version &lt;b&gt;&amp;&quot;&#39;"));
   EXPECT_THAT(page, HasSubstr("href=\"/&quot;&gt;&lt;script&gt;\">a&lt;b</a> – c\xEF\xBF\xBD</li>"));
   EXPECT_THAT(page, Not(HasSubstr("<script")));
 }
 
-TEST(LandingPage, Meters_ZonesSensorsAndWhatGivesNoReading) {
-  snapshot::Snapshot snapshot;
-  snapshot.zones = {{.name = "package", .path = "/sys/<p>", .source = "rapl"}};
-  snapshot.node.resize(1);
-  snapshot.node[0].fresh = true;
-  snapshot.node[0].power = Power::Watts(12.5);
-  snapshot.platform.resize(2);
-  snapshot.platform[0].source = "acpi";
-  snapshot.platform[0].sensor.source_id = "ACPI000D:00/power1";
-  snapshot.platform[0].is_counted = true;
-  snapshot.platform[1].source = "psu";
-  snapshot.platform[1].sensor.source_name = "power_total";
-  snapshot.sources.resize(2);
-  snapshot.sources[0].name = "rapl";
-  snapshot.sources[0].up = true;
-  snapshot.sources[1].name = "dcmi";
-  const std::string page = LandingPage("1", {}, &snapshot);
-  EXPECT_THAT(page, HasSubstr("<td>rapl</td><td>package</td><td class=\"number\">12.50</td><td>/sys/&lt;p&gt;</td>"));
-  EXPECT_THAT(page, HasSubstr("<td>acpi</td><td>ACPI000D:00/power1</td><td class=\"number\">–</td>"
-                              "<td>counts in the total of the machine</td>"));
-  EXPECT_THAT(page, HasSubstr("<td>psu</td><td>power_total</td><td class=\"number\">–</td>"
-                              "<td>another meter gives the total</td>"));
-  EXPECT_THAT(page, HasSubstr("<td>dcmi</td><td></td><td class=\"number\">–</td><td>gives no reading</td>"));
+TEST(LandingPage, Table_RowsAndRemarksAreEscapedAndCut) {
+  const PageTable table{.title = "Meters & more",
+                        .headers = {"Meter", "Watts"},
+                        .rows = {{"rapl<", "12.50"}, {"dcmi", "-"}},
+                        .remarks = {"dcmi: <denied>", std::string(5000, 'x')}};
+  const std::string page = LandingPage("1", {}, table);
+  EXPECT_THAT(page, HasSubstr("<h2>Meters &amp; more</h2>\n<table>\n<tr><th>Meter</th><th>Watts</th></tr>\n"));
+  EXPECT_THAT(page, HasSubstr("<tr><td>rapl&lt;</td><td class=\"number\">12.50</td></tr>\n"));
+  EXPECT_THAT(page, HasSubstr("<tr><td>dcmi</td><td>-</td></tr>\n</table>\n<p>dcmi: &lt;denied&gt;</p>\n"));
+  EXPECT_THAT(page, HasSubstr("<p>" + std::string(kMaxText, 'x') + "</p>"));
 }
 
 }  // namespace
