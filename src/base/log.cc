@@ -23,11 +23,10 @@ std::string_view Name(Level level) {
   return kNames.at(std::to_underlying(level));
 }
 
-/// Returns the last three parts of the path, as in upstream's log.
+/// Returns the path from src/ on.
 std::string_view ShortPath(std::string_view path) {
-  size_t at = path.size();
-  for (int i = 0; i < 3 && at != std::string_view::npos && at > 0; ++i) at = path.rfind('/', at - 1);
-  return at == std::string_view::npos || at == path.size() ? path : path.substr(at + 1);
+  const size_t at = path.rfind("/src/");
+  return at == std::string_view::npos ? path : path.substr(at + 1);
 }
 
 bool NeedsQuotes(std::string_view value) {

@@ -53,10 +53,9 @@ std::string_view Remedy(ErrorKind kind) {
     case ErrorKind::kGone:
       return "the agent searches for it again; check whether a driver was unloaded or a CPU was taken offline";
     case ErrorKind::kUnavailable:
-      return "it is retried every ten seconds; a domain that was read before catches up, a new one counts from then "
-             "on";
+      return "it is retried every ten seconds; if it was read before, the next reading includes the energy meanwhile";
     default:
-      return "it is retried at the next tick and then catches up";
+      return "it is retried at the next tick; the next reading includes the energy meanwhile";
   }
 }
 

@@ -135,8 +135,11 @@ void PlatformMeters::Choose() {
   const auto next = static_cast<size_t>(best - members_.begin());
   if (chosen_ && next == *chosen_) return;
   if (chosen_ && next > *chosen_ && clock_.Now() - members_[*chosen_].answered_at < kMaxSilence) return;
-  log::Info("platform meter measures the total of the machine",
-            {{"meter", best->meter.name}, {"instead_of", chosen_ ? members_[*chosen_].meter.name : "none"}});
+  if (chosen_)
+    log::Info("another platform meter measures the total of the machine now",
+              {{"meter", best->meter.name}, {"instead_of", members_[*chosen_].meter.name}});
+  else
+    log::Info("platform meter measures the total of the machine", {{"meter", best->meter.name}});
   if (!chosen_) reading_ = {clock_.Now(), RawCounter{}};
   total_.until = CountedByChosen();
   chosen_ = next;

@@ -140,8 +140,7 @@ void UrlSource::Refresh(Look& look, const std::stop_token& stop) {
   const auto fetched = Guarded("", [&] { return Fetch(stop); });
   if (stop.stop_requested()) return;
   if (!fetched) return Fail(look, fetched.error());
-  if (std::exchange(failures_, 0) > 0)
-    log::Info("fetched a power model again after failures", {{"source", place_.shown}});
+  if (std::exchange(failures_, 0) > 0) log::Info("fetched a power model again after failures", {{"url", place_.shown}});
   look.changed = look.changed || fetched->is_new;
   if (fetched->is_new || kept_ != fetched->answer.signature()) Keep(fetched->answer, fetched->is_new, look);
 }

@@ -17,7 +17,7 @@ void SayThatItIsSlow(const model::KnownModel& known) {
   using Microseconds = std::chrono::duration<double, std::micro>;
   log::Warn("a model takes too long to predict and is not used to split energy",
             {{"model", known.model.name},
-             {"source", known.source},
+             {"model_source", known.source},
              {"longest_us", fmt::format("{}", Microseconds(WorkloadModels::kSlowest).count())},
              {"action", "train a linear model"}});
 }
@@ -65,7 +65,7 @@ void WorkloadModels::ChooseAll() {
     if (std::ranges::find(*models_, now) == models_->end())
       log::Info("using a model to split a zone among workloads", {{"zone", now.zone},
                                                                   {"model", now.name},
-                                                                  {"source", now.source},
+                                                                  {"model_source", now.source},
                                                                   {"match", now.match},
                                                                   {"trainer", now.trainer}});
   if (*models_ != described_) models_ = std::make_shared<const std::vector<status::ZoneModel>>(described_);

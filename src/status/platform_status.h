@@ -23,7 +23,8 @@ struct PlatformReading {
 
 /// Energy of the machine without its measured CPU zones: platform - (package + dram). Both sides are running totals of
 /// the same time. A BMC averages over up to a minute, so its total may lag behind. The energy never decreases; the debt
-/// is the part of it that the platform has not shown yet. energy - debt + package + dram = platform.
+/// is the part of it that the platform has not shown yet. Between any two readings, energy - debt + package + dram
+/// grows as much as the platform's total; the totals themselves begin at different times.
 struct OtherEnergy {
   Energy energy;
   Energy debt;

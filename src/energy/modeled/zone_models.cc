@@ -31,7 +31,7 @@ bool Needs(const model::PowerModel& model, size_t feature) {
 void SayThatItIsSlow(const model::KnownModel& known) {
   log::Warn("a model takes too long to predict and is skipped",
             {{"model", known.model.name},
-             {"source", known.source},
+             {"model_source", known.source},
              {"longest_ms", fmt::format("{}", std::chrono::duration<double, std::milli>(ZoneModels::kSlowest).count())},
              {"action", "train a model without stored rows (not knn or svr), or with fewer rows"}});
 }
@@ -74,7 +74,7 @@ void ZoneModels::ChooseAll() {
     if (before.empty() || std::ranges::find(before, now) != before.end()) continue;
     log::Info("using another model for a zone", {{"zone", now.zone},
                                                  {"model", now.name},
-                                                 {"source", now.source},
+                                                 {"model_source", now.source},
                                                  {"match", now.match},
                                                  {"trainer", now.trainer},
                                                  {"mae_watts", now.mae_watts},

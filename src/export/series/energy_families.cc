@@ -117,8 +117,9 @@ constexpr auto kEnergyFamilies = std::to_array<Family>({
     {"kepler_node_memory_used_bytes", "Memory that is not available to new programs, in bytes", kNodeName,
      NodeFeature<&NodeFeatures::used_memory>, "bytes", kNode},
     {"kepler_node_other_debt_joules",
-     "What kepler_node_other_joules_total is too high while the platform meter lags behind, in joules: platform = "
-     "other - debt + package + dram",
+     "Part of kepler_node_other_joules_total that the platform meter has not shown yet, in joules: other - debt + "
+     "package "
+     "+ dram grows as much as platform",
      kNodeName, OtherJoules<&status::OtherEnergy::debt>, "joules", kNode},
     {"kepler_node_other_joules_total",
      "Energy of the machine without package and dram, in joules: fans, disks, network cards, losses of the power "
