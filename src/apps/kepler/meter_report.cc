@@ -137,6 +137,7 @@ std::string MeterTable(const std::vector<MeterReport>& meters) {
   constexpr size_t kMaxCell = 80;
   const MeterRows shown = ToRows(meters, std::numeric_limits<size_t>::max());
   std::vector<console::Column> columns;
+  columns.reserve(kMeterColumns);
   for (size_t c = 0; c < kMeterColumns; ++c)
     columns.push_back({std::string(kMeterHeaders.at(c)), c >= 4 && c <= 7 ? Align::kRight : Align::kLeft});
   std::vector<std::vector<std::string>> rows;

@@ -31,10 +31,16 @@ struct Survey {
 Survey Open(MeterReport report, std::optional<bool> is_present, Result<std::unique_ptr<energy::EnergySource>> source,
             const Clock& clock) {
   Survey survey{std::move(report), nullptr, {}};
-  auto meter = source ? std::make_unique<energy::Meter>(*std::move(source), clock) : nullptr;
-  const Status opened = meter ? meter->Open() : Status(std::unexpected(source.error()));
-  if (!opened) {
-    JudgeUnreadable(survey.report, is_present.value_or(opened.error().kind != ErrorKind::kNotFound), opened.error());
+  const auto fail = [&](const Error& error) {
+    JudgeUnreadable(survey.report, is_present.value_or(error.kind != ErrorKind::kNotFound), error);
+  };
+  if (!source) {
+    fail(source.error());
+    return survey;
+  }
+  auto meter = std::make_unique<energy::Meter>(*std::move(source), clock);
+  if (const Status opened = meter->Open(); !opened) {
+    fail(opened.error());
     return survey;
   }
   meter->Sample();

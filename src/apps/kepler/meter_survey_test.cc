@@ -65,6 +65,7 @@ class MeterSurvey : public ::testing::Test {
   std::vector<std::string> Survey() {
     meters_ = SurveyMeters(config_, clock_, std::chrono::milliseconds(1));
     std::vector<std::string> lines;
+    lines.reserve(meters_.size());
     for (const MeterReport& meter : meters_)
       lines.push_back(meter.name + " " + meter.measures + " " + std::string(ToString(meter.state)));
     return lines;

@@ -129,6 +129,7 @@ BlockingMeter MakeBlockingMeter(PlatformKind kind, const Config& config) {
 
 std::vector<BlockingMeter> MakeBlockingMeters(const Config& config) {
   std::vector<BlockingMeter> meters;
+  meters.reserve(config.platform_meters.size());
   for (const PlatformKind kind : config.platform_meters) meters.push_back(MakeBlockingMeter(kind, config));
   return meters;
 }

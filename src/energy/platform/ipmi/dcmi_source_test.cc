@@ -13,7 +13,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 class DcmiSourceTest : public ::testing::Test {
  protected:
