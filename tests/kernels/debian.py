@@ -2,6 +2,7 @@
 
     debian.py PACKAGE      prints the path of its kernel; linux-image-amd64 and its like name the current one
 """
+import functools
 import lzma
 import re
 import struct
@@ -27,6 +28,7 @@ def depends(package, pattern):
     return re.findall(rf"^ *Depends: ({pattern})$", _apt("depends", "--important", package), re.M)
 
 
+@functools.cache
 def version(package):
     for refresh in (True, False):
         if found := re.search(r"^Version: (.+)$", _apt("show", "--no-all-versions", package), re.M):
@@ -61,6 +63,7 @@ def unpacked(package, *more, parts=()):
     return room
 
 
+@functools.cache
 def image(package):
     """The package with the kernel itself: linux-image-amd64 and its like only name the current one."""
     version(package)

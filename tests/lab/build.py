@@ -1,4 +1,5 @@
 """Builds what a guest of the lab boots: kernel, modules, tables and the initramfs. Everything is kept in build/lab."""
+import functools
 import py_compile
 import shutil
 import subprocess
@@ -16,6 +17,8 @@ import machine
 from kubernetes import make_certificates
 
 PYTHON = "/usr/bin/python3"  # Debian's: its libraries are the agent's
+PYTHON_TAG = subprocess.run([PYTHON, "-c", "import sys; print('%d%d' % sys.version_info[:2])"], check=True,
+                            capture_output=True, text=True).stdout.strip()
 # What the checks in the guest import.
 SHARED = (ROOT / "tests/e2e/harness.py", ROOT / "tests/e2e/exposition.py", HERE / "redfish_server.py",
           HERE / "redfish_shapes.py")
@@ -67,23 +70,44 @@ def node_exporter():
     return debian.unpacked("prometheus-node-exporter", parts=("./usr/bin/*",)) / "usr/bin/prometheus-node-exporter"
 
 
-def add_python(image, folder):
-    """Python with the modules that the checks in `folder` need, compiled, and their shared libraries."""
-    image.program(PYTHON, "/usr/bin/python3")
+@functools.cache
+def checks():
+    """The folder with what the checks import, and the certificates of a Redfish server."""
+    folder = PLACE / "checks"
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(HERE / "guest", folder)
+    for source in SHARED:
+        shutil.copy(source, folder)
+    make_certificates(folder)
+    return folder
+
+
+@functools.cache
+def python_modules():
+    """Files of all modules that the checks need."""
     code = ("import sys, encodings.ascii, encodings.idna, encodings.latin_1; sys.path.insert(0, sys.argv[1]); import main, harness; "
             "[__import__(name) for name in sys.argv[2:]]; "
             "print(*{m.__file__ for m in list(sys.modules.values()) if getattr(m, '__file__', None)}, sep='\\n')")
-    scenarios = [path.stem for path in folder.glob("*.py")]
-    listed = subprocess.run([PYTHON, "-S", "-E", "-B", "-c", code, folder, *scenarios], check=True, capture_output=True,
+    scenarios = [path.stem for path in (HERE / "guest").glob("*.py")]
+    listed = subprocess.run([PYTHON, "-S", "-E", "-B", "-c", code, checks(), *scenarios], check=True, capture_output=True,
                             text=True).stdout
-    for name in listed.split():
-        path = Path(name)
-        if path.is_relative_to(folder):
+    return [Path(name) for name in listed.split()]
+
+
+def add_python(image):
+    """Python with the modules that the checks need, compiled, and their shared libraries."""
+    image.program(PYTHON, "/usr/bin/python3")
+    for path in python_modules():
+        if path.is_relative_to(checks()):
             image.put(path, f"/lab/{path.name}")
         elif path.suffix == ".py":
             compiled = image.root / str(path.with_suffix(".pyc")).lstrip("/")
             compiled.parent.mkdir(parents=True, exist_ok=True)
-            py_compile.compile(str(path), str(compiled), doraise=True)
+            installed = path.parent / "__pycache__" / f"{path.stem}.cpython-{PYTHON_TAG}.pyc"
+            if installed.exists():
+                shutil.copy(installed, compiled)
+            else:
+                py_compile.compile(str(path), str(compiled), doraise=True)
         else:
             image.program(path, path)
 
@@ -93,12 +117,7 @@ def initramfs(guest, agent, path):
     release = debian.release_of(vmlinuz)
     with machine.Image() as image:
         image.modules(room, release, guest.modules)
-        folder = PLACE / "checks"
-        shutil.rmtree(folder, ignore_errors=True)
-        shutil.copytree(HERE / "guest", folder)
-        for source in SHARED:
-            shutil.copy(source, folder)
-        add_python(image, folder)
+        add_python(image)
         image.program(agent, "/lab/bin/kepler")
         image.put(HERE / "guest" / "init", "/init")
         if guest.rapl:
@@ -106,9 +125,8 @@ def initramfs(guest, agent, path):
         for program in guest.programs:
             image.install(program, "lab")
         if guest.redfish:
-            make_certificates(folder)
             for name in CERTIFICATES:
-                image.put(folder / name, f"/lab/{name}")
+                image.put(checks() / name, f"/lab/{name}")
         if guest.psu:
             image.program(power_supply(), "/lab/bin/corsair_psu")
         if guest.node_exporter:

@@ -1,12 +1,15 @@
 """The hardware lab: the agent on machines whose meters read programmed values. Run by tools/lab.sh; see README.md.
 
-    lab.py --agent KEPLER [long | GUEST...]      the guests of the short set if none is named
+    lab.py --agent KEPLER [--jobs N] [long | GUEST...]      the guests of the short set if none is named
 """
 import argparse
+import concurrent.futures
+import contextlib
 import re
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -17,12 +20,19 @@ from devices import Devices
 from guests import GUESTS
 
 
+# Guests share what build.py makes, and a BMC chooses a port that is free at that moment.
+BUILDING = threading.Lock()
+
+
 def run(guest, agent, logs):
     """(lines that the guest said, console, seconds from the start of QEMU, problem or "")."""
-    with tempfile.TemporaryDirectory() as scratch, Devices(guest, Path(scratch) / "devices") as devices:
-        image, console = Path(scratch) / "initramfs", logs / f"{guest.name}.console"
-        kernel = build.initramfs(guest, agent, image)
-        desk = Desk(Path(scratch) / "desk", devices.obey)
+    with contextlib.ExitStack() as stack:
+        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        image, console = scratch / "initramfs", logs / f"{guest.name}.console"
+        with BUILDING:
+            kernel = build.initramfs(guest, agent, image)
+            devices = stack.enter_context(Devices(guest, scratch / "devices"))
+        desk = Desk(scratch / "desk", devices.obey)
         words = machine.command(kernel, image, console, " ".join((f"lab_scenario={guest.name}", *devices.words)),
                                 *desk.arguments, *devices.arguments, *guest.arguments, cpus=guest.cpus,
                                 memory_mib=guest.memory_mib)
@@ -66,9 +76,23 @@ def judge(guest, lines, console, problem):
     return passed, failed
 
 
+def report(guest, lines, console, seconds, problem):
+    """Prints a guest's results. (number of checks that passed, of those that failed)"""
+    passed, failed = judge(guest, lines, console, problem)
+    print(f"{guest.name}: {'FAILED' if failed else 'ok'}  {guest.title}, {len(passed)} passed, {len(failed)} failed, "
+          f"{seconds:.0f} s")
+    for line in passed + failed:
+        print(f"    {line}")
+    if problem or not passed:
+        print("".join(f"        {line}\n" for line in lines[-20:] + console.splitlines()[-20:]), end="")
+    sys.stdout.flush()
+    return len(passed), len(failed)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--agent", type=Path, required=True)
+    parser.add_argument("--jobs", type=int, default=2, help="guests that run at once")
     parser.add_argument("guests", nargs="*")
     options = parser.parse_args()
     if unknown := set(options.guests) - {"long", *GUESTS}:
@@ -78,17 +102,9 @@ def main():
     logs = build.PLACE / "logs"
     logs.mkdir(parents=True, exist_ok=True)
     totals = [0, 0]
-    for guest in wanted:
-        lines, console, seconds, problem = run(guest, options.agent, logs)
-        passed, failed = judge(guest, lines, console, problem)
-        print(f"{guest.name}: {'FAILED' if failed else 'ok'}  {guest.title}, {len(passed)} passed, {len(failed)} failed, "
-              f"{seconds:.0f} s")
-        for line in passed + failed:
-            print(f"    {line}")
-        if problem or not passed:
-            print("".join(f"        {line}\n" for line in lines[-20:] + console.splitlines()[-20:]), end="")
-        sys.stdout.flush()
-        totals = [totals[0] + len(passed), totals[1] + len(failed)]
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for guest, results in zip(wanted, pool.map(lambda guest: run(guest, options.agent, logs), wanted)):
+            totals = [sum(pair) for pair in zip(totals, report(guest, *results))]
     print(f"{totals[0]} passed, {totals[1]} failed")
     return 1 if totals[1] or not totals[0] else 0
 
