@@ -66,6 +66,14 @@ def power_supply():
     return built
 
 
+def fuse_powercap():
+    source, built = HERE / "powercap" / "fuse_powercap.c", PLACE / "fuse_powercap"
+    if _is_newer(source, built):
+        flags = subprocess.run(["pkg-config", "--cflags", "--libs", "fuse3"], check=True, capture_output=True, text=True).stdout
+        _run("gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-o", built, source, *flags.split())
+    return built
+
+
 def node_exporter():
     return debian.unpacked("prometheus-node-exporter", parts=("./usr/bin/*",)) / "usr/bin/prometheus-node-exporter"
 
@@ -129,6 +137,8 @@ def initramfs(guest, agent, path):
                 image.put(checks() / name, f"/lab/{name}")
         if guest.psu:
             image.program(power_supply(), "/lab/bin/corsair_psu")
+        if guest.fuse:
+            image.program(fuse_powercap(), "/lab/bin/fuse_powercap")
         if guest.node_exporter:
             image.program(node_exporter(), "/lab/bin/node_exporter")
         image.write(path)

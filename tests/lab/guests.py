@@ -21,6 +21,7 @@ class Guest:
     dcmi: bool = True  # of the BMC; otherwise it has only a sensor
     psu: bool = False
     redfish: bool = False  # a server in the guest
+    fuse: bool = False  # powercap in user space
     node_exporter: bool = False
     short: bool = True  # part of `make lab`
     memory_mib: int = 768
@@ -44,8 +45,8 @@ GUESTS = {guest.name: guest for guest in (
     Guest("amd", "AMD, RAPL without other meters", "linux-image-amd64", "EPYC-Rome", "2", checks=5, modules=RAPL),
     Guest("cloud", "virtual machine without any meter", "linux-image-cloud-amd64", "Skylake-Server", "2", checks=2,
           rapl=False, is_virtual=True),
-    Guest("grace", "ACPI power meters of Grace", "linux-image-amd64", "EPYC-Rome", "2", checks=2,
-          modules=("acpi_power_meter",), rapl=False, tables=("grace",)),
+    Guest("grace", "ACPI power meters of Grace; powercap in user space", "linux-image-amd64", "EPYC-Rome", "2", checks=5,
+          modules=("acpi_power_meter", "fuse"), rapl=False, tables=("grace",), fuse=True),
     Guest("sensors", "power sensors without RAPL and DCMI", "linux-image-amd64", "EPYC-Rome", "2", checks=3,
           modules=PLATFORM, rapl=False, tables=("machine",), bmc=True, dcmi=False, psu=True, short=False,
           seconds=600),

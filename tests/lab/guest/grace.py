@@ -1,4 +1,6 @@
-"""The ACPI power meters of a Grace socket: those of the CPU are zones of it, the module's is the machine's."""
+"""The ACPI power meters of a Grace socket: those of the CPU are zones of it, the module's is the machine's. Then powercap in
+user space, on the same machine."""
+import user_powercap
 from harness import wait_until
 from lab import equal, modprobe
 
@@ -8,7 +10,8 @@ WATTS = {"module_power": 300, "grace_power": 200, "cpu_power": 150}
 def set_up(lab):
     for field, watts in WATTS.items():
         lab.host.ask("set", field, 1000 * watts)
-    modprobe("acpi_power_meter")
+    for name in ("acpi_power_meter", "fuse"):
+        modprobe(name)
     lab.start_agent("--meter.require")
 
 
@@ -28,4 +31,4 @@ def module_meter_is_the_machine(lab):
     return f"{shown}, total {total} W"
 
 
-CHECKS = (cpu_meters_are_zones, module_meter_is_the_machine)
+CHECKS = (cpu_meters_are_zones, module_meter_is_the_machine, *user_powercap.CHECKS)

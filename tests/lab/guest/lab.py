@@ -79,6 +79,11 @@ class Lab:
         self.checker = ScrapeChecker(pids_return=lambda labels: True)  # the meters are judged, whatever else runs
         wait_until(self.is_up, "the first snapshot", 60)
 
+    def end_agent(self):
+        self.host.say(f"LAB: agent log\n{self.agent.log()}")
+        self.agent.__exit__(None, None, None)
+        self.agent = None
+
     def is_up(self):
         if self.agent.process.poll() is not None:
             raise AssertionError(f"the agent ended with {self.agent.process.returncode}: {self.agent.log().splitlines()[-1:]}")
@@ -103,8 +108,7 @@ class Lab:
         for other in self.others.values():
             other.shut_down()
         if self.agent:
-            self.host.say(f"LAB: agent log\n{self.agent.log()}")
-            self.agent.__exit__(None, None, None)
+            self.end_agent()
 
 
 @contextlib.contextmanager
