@@ -30,7 +30,7 @@ peers=(prometheus prometheus-process-exporter python3-prometheus-client python3-
   python3-yaml libcap2-bin)
 cross=(g++-aarch64-linux-gnu)
 kernels=(qemu-system-x86 busybox-static cpio util-linux kmod python3)
-lab=(acpica-tools gcc make libelf1 openipmi libopenipmi-dev ipmitool libfuse3-dev pkg-config openssl)
+lab=(acpica-tools gcc make libelf1 openipmi libopenipmi-dev ipmitool freeipmi-tools libfuse3-dev pkg-config openssl)
 cluster=(containerd runc containernetworking-plugins iproute2 openssl util-linux libcap2-bin gcc libc6-dev python3)
 guest=(user-mode-linux mmdebstrap e2fsprogs)
 

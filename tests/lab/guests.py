@@ -38,7 +38,7 @@ class Guest:
 
 GUESTS = {guest.name: guest for guest in (
     Guest("intel", "two sockets of Intel with every meter", "linux-image-amd64", "Skylake-Server",
-          "2,sockets=2", checks=16, modules=RAPL + PLATFORM, programs=("ipmitool",), tables=("machine",), bmc=True, psu=True,
+          "2,sockets=2", checks=16, modules=RAPL + PLATFORM, programs=("ipmitool", "ipmi-dcmi"), tables=("machine",), bmc=True, psu=True,
           redfish=True, node_exporter=True),
     Guest("interfaces", "RAPL by powercap, perf and registers", "linux-image-amd64", "Skylake-Server",
           "2,sockets=2", checks=4, modules=RAPL, programs=("setpriv",)),

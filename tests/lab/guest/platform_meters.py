@@ -195,15 +195,20 @@ def implausible_power_is_refused(lab):
 
 
 def others_read_the_same(lab):
-    """ipmitool by the kernel's driver, kepler meters, and node_exporter."""
+    """ipmitool and freeipmi by the kernel's driver, and kepler meters."""
     said = subprocess.run(["ipmitool", "-I", "open", "dcmi", "power", "reading"], capture_output=True, text=True,
                           timeout=30, check=True).stdout
     equal("W of ipmitool", float(re.search(r"Instantaneous power reading: *(\d+) Watts", said)[1]),
           float(lab.programme.watts["dcmi"]))
+    said = subprocess.run(["ipmi-dcmi", "--driver-type=OPENIPMI", "--get-system-power-statistics"], capture_output=True,
+                          text=True, timeout=30, check=True).stdout
+    equal("W of freeipmi", float(re.search(r"Current Power *: *(\d+) Watts", said)[1]), float(lab.programme.watts["dcmi"]))
+    rapl.set_parameter("held", 0)  # counters that never move would be a fault
     listed = subprocess.run(["/lab/bin/kepler", "meters", "--json", f"--config.file={lab.agent.config_path}"],
                             capture_output=True, text=True, timeout=60, check=True).stdout
+    rapl.set_parameter("held", 1)
     meters = json.loads(listed)["meters"]
     states = {meter["name"]: meter["state"] for meter in meters}
-    missing = [name for name in ("rapl", *lab.programme.watts) if states.get(name) in (None, "missing")]
-    equal("meters that kepler meters does not find", missing, [])
-    return f"ipmitool {lab.programme.watts['dcmi']} W; kepler meters: {states}"
+    equal("states by kepler meters", {name: states.get(name) for name in ("rapl", *lab.programme.watts)},
+          {"rapl": "used", "redfish": "used", **dict.fromkeys(("dcmi", "acpi", "psu", "battery"), "ready")})
+    return f"ipmitool and freeipmi {lab.programme.watts['dcmi']} W; kepler meters: {states}"
