@@ -215,6 +215,8 @@ class Faults(BmcTest):
                 self.bmc.faults[METRICS] = fault
                 wait_until(lambda: SUPPLY_1 not in self.watts(), "the series to go", 40, period=0.2)
                 self.assertGreater(self.package(), package)
+                self.assertEqual(self.watts(), {SUPPLY_2: 150})
+                self.assertEqual(self.total_watts(), [], "one of two supplies is not the machine")
                 self.bmc.faults.clear()
                 self.wait_watts({SUPPLY_1: 150, SUPPLY_2: 150}, f"both supplies after {name}", 60)
 
