@@ -180,6 +180,8 @@ void Meter::Adopt(std::vector<Domain> found) {
   searched_at_ = clock_.Now();
   status_.interface = source_->Interface();
   read_order_.clear();
+  const auto doubtful = std::ranges::find_if(found, [](const Domain& domain) { return !domain.doubt.empty(); });
+  status_.doubt = doubtful != found.end() ? doubtful->doubt : "";
   for (DomainState& state : domains_) state.absent_since = state.absent_since.value_or(searched_at_);
   for (const Domain& domain : found) {
     auto known =

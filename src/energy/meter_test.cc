@@ -275,5 +275,14 @@ TEST_F(MeterTest, Problem_OfTheFirstDomainThatFails) {
   EXPECT_FALSE(meter_->status().problem);
 }
 
+TEST_F(MeterTest, Doubt_IsThatOfTheLatestSearch) {
+  script_.Add(Package(0), Uj(1'000));
+  script_.domains[0].doubt = "another sensor may be right";
+  EXPECT_EQ(Open().status().doubt, "another sensor may be right");
+  script_.domains[0].doubt.clear();
+  ASSERT_TRUE(meter_->Open());
+  EXPECT_EQ(meter_->status().doubt, "");
+}
+
 }  // namespace
 }  // namespace kepler::energy

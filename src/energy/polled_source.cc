@@ -202,7 +202,9 @@ bool PolledSource::Shared::Find() {
     own.readings.assign(own.domains.size(), {clock->Now(), found.error()});
     return false;
   }
-  const auto is_same = [](const Domain& a, const Domain& b) { return a.key == b.key && a.sensor == b.sensor; };
+  const auto is_same = [](const Domain& a, const Domain& b) {
+    return a.key == b.key && a.sensor == b.sensor && a.doubt == b.doubt;
+  };
   if (own.lists == 0 || !std::ranges::equal(*found, own.domains, is_same)) ++own.lists;
   own.domains = *std::move(found);
   found_at = clock->Now();

@@ -80,6 +80,7 @@ struct SourceStatus {
   bool has_moved = false;      // any counter moved, or any sensor showed power (a dead meter never advances)
   std::optional<Error> problem{};                 // why it gives no reading, or one of its domains; empty: none fails
   std::optional<Nanoseconds> longest_interval{};  // energy is lost if counters are read less often; empty: never
+  std::string doubt{};          // why its sensors do or do not count, if that may be wrong; "" if it is certain
   bool restart_needed = false;  // this meter is better than the one in use, but became readable only after startup
 };
 

@@ -59,22 +59,22 @@ Result<std::vector<Domain>> RedfishSource::Discover() {
   KEPLER_TRY(sensors_, FindSensors(search, fetch));
   searched_at_ = clock_->Now();
   misses_value_ = false;
-  LogNotes();
+  LogDoubts();
   return MakeDomains();
 }
 
-/// Logs each state of the notes once.
-void RedfishSource::LogNotes() {
-  std::string notes;
+/// Logs each state of the doubts once.
+void RedfishSource::LogDoubts() {
+  std::string doubts;
   for (const Sensor& sensor : sensors_.sensors)
-    if (!sensor.note.empty() && !notes.contains(sensor.note))
-      notes += fmt::format("{}chassis {}: {}", notes.empty() ? "" : "; ", sensor.labels.chassis_id, sensor.note);
-  if (notes == std::exchange(notes_, notes)) return;
-  if (notes.empty())
+    if (!sensor.doubt.empty() && !doubts.contains(sensor.doubt))
+      doubts += fmt::format("{}chassis {}: {}", doubts.empty() ? "" : "; ", sensor.labels.chassis_id, sensor.doubt);
+  if (doubts == std::exchange(doubts_, doubts)) return;
+  if (doubts.empty())
     log::Info("the BMC states the power of the machine clearly again", {{"bmc", client_->access().id}});
   else
     log::Warn("the BMC does not clearly state the power of the machine",
-              {{"bmc", client_->access().id}, {"err", notes}});
+              {{"bmc", client_->access().id}, {"err", doubts}});
 }
 
 std::vector<Domain> RedfishSource::MakeDomains() const {
@@ -90,9 +90,10 @@ std::vector<Domain> RedfishSource::MakeDomains() const {
                               sensor.labels.source_id);
     if (!zones.insert(domain.zone).second) domain.zone = domain.key;  // a BMC may use an id twice
     domain.sensor = sensor.labels;
-    const std::string_view use = !sensor.note.empty()  ? std::string_view(sensor.note)
-                                 : sensor.labels.whole ? "counts in the total of the machine"
-                                                       : "a part of another sensor";
+    domain.doubt = sensor.doubt;
+    const std::string_view use = sensor.labels.whole    ? "counts in the total of the machine"
+                                 : sensor.doubt.empty() ? "a part of another sensor"
+                                                        : "does not count";
     domain.note = fmt::format("{}{}{}", sensor.labels.source_name, sensor.labels.source_name.empty() ? "" : ", ", use);
     domains.push_back(std::move(domain));
   }

@@ -53,7 +53,7 @@ class RedfishSource final : public EnergySource {
   [[nodiscard]] std::vector<Domain> MakeDomains() const;
   void ReadResource(size_t resource, std::vector<DomainReading>& out);
   void RejectZero(std::vector<DomainReading>& out) const;
-  void LogNotes();
+  void LogDoubts();
 
   const RedfishOptions options_;
   const std::shared_ptr<const Clock> clock_;
@@ -63,7 +63,7 @@ class RedfishSource final : public EnergySource {
   std::unique_ptr<BmcClient> client_;  // null until the BMC file can be read
   Sensors sensors_;
   BootTime searched_at_{};
-  std::string notes_;          // as they were logged
+  std::string doubts_;         // as they were logged
   bool misses_value_ = false;  // a sensor of the machine answered without a value
   size_t timeouts_ = 0;        // in this turn
 };

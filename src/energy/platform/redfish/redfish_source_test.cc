@@ -176,7 +176,7 @@ TEST_F(RedfishSourceTest, SupplyWithoutValue_IsSearchedForSoonAndDoesNotMakeTheT
   domains_ = source_->Discover().value();
   ASSERT_THAT(domains_, SizeIs(1));
   EXPECT_FALSE(domains_[0].sensor->whole);
-  EXPECT_THAT(domains_[0].note, HasSubstr("these supplies have no reading: 2"));
+  EXPECT_THAT(domains_[0].doubt, HasSubstr("these supplies have no reading: 2"));
   EXPECT_THAT(Read(), ElementsAre(100));
   bmc_.Set("/ps/2", R"({"PowerInputWatts": 90})");
   clock_.Advance(RedfishSource::kRepairPeriod);

@@ -232,7 +232,7 @@ Candidate Finder::Controls(const Chassis& chassis, const std::string& uri, const
     }
     Sensor sensor = MakeSensor(chassis, readings[i], "PowerControl");
     sensor.labels.whole = whole == i;
-    sensor.note = whole == i || !whole ? doubt : "";
+    sensor.doubt = whole == i || !whole ? doubt : "";
     found.sensors.push_back(std::move(sensor));
   }
   if (whole) found.sum = *readings[*whole].power;
@@ -310,7 +310,7 @@ Result<Sensors> Finder::Run() {
     for (Sensor& sensor : best.sensors) {
       sensor.labels.whole = sensor.labels.whole && !contained && best.complete();
       if (!best.complete())
-        sensor.note = fmt::format("does not count, because these supplies have no reading: {}", best.missing);
+        sensor.doubt = fmt::format("does not count, because these supplies have no reading: {}", best.missing);
       const Resource& place = best.resources[sensor.resource];
       Append(place, std::move(sensor), all);
     }

@@ -32,7 +32,7 @@ struct Sensor {
   size_t resource = 0;  // index into Sensors::resources
   std::string id;       // of the reading within the resource
   status::PlatformSensor labels;
-  std::string note{};  // why it does or does not count, if that is not clear; "" otherwise
+  std::string doubt{};  // why it does or does not count, if that is not clear; "" otherwise
 };
 struct Sensors {
   std::vector<Resource> resources;

@@ -121,7 +121,7 @@ TEST_F(FindSensorsTest, EmptySlot_IsNoSupply) {
 TEST_F(FindSensorsTest, SupplyWithoutReading_TheChassisIsBetter) {
   SetSupplies(R"({"Id": "PS1", "PowerInputWatts": 268})", R"({"Id": "PS2", "PowerInputWatts": null})");
   EXPECT_THAT(Show(), ElementsAre("1U/PowerSupply/PS1!")) << "not the whole machine";
-  EXPECT_EQ(Find()->sensors[0].note, "does not count, because these supplies have no reading: PS2");
+  EXPECT_EQ(Find()->sensors[0].doubt, "does not count, because these supplies have no reading: PS2");
   EXPECT_FALSE(Find()->complete);
   SetSupplies(R"({"Id": "PS1", "PowerInputWatts": 268})",
               R"({"Id": "PS2", "PowerInputWatts": null, "Status": {"State": "Disabled"}})");
@@ -146,11 +146,11 @@ TEST_F(FindSensorsTest, PowerControl_EnclosureIsNotTheMachine) {
   SetPower(R"([{"MemberId": "0", "Name": "Server", "PowerConsumedWatts": 344},
                {"MemberId": "1", "Name": "Chassis", "PowerConsumedWatts": 1389}])");
   EXPECT_THAT(Show(), ElementsAre("1U/PowerControl/0", "1U/PowerControl/1!"));
-  EXPECT_THAT(Find()->sensors[0].note, HasSubstr("several PowerControl entries may be the machine"));
+  EXPECT_THAT(Find()->sensors[0].doubt, HasSubstr("several PowerControl entries may be the machine"));
   Set("/redfish/v1/Chassis/1U", R"({"Id": "1U", "Power": {"@odata.id": "/redfish/v1/Chassis/1U/Power"},
       "Links": {"ComputerSystems": [{"@odata.id": "/redfish/v1/Systems/1"}]}})");
   EXPECT_THAT(Show(), ElementsAre("1U/PowerControl/0!", "1U/PowerControl/1"));
-  EXPECT_EQ(Find()->sensors[1].note, "");
+  EXPECT_EQ(Find()->sensors[1].doubt, "");
 }
 
 TEST_F(FindSensorsTest, OldSupplies_AreTheLastChoice) {
