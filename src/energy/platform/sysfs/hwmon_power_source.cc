@@ -1,6 +1,7 @@
 #include "energy/platform/sysfs/hwmon_power_source.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -96,6 +97,7 @@ Result<std::vector<Domain>> HwmonPowerSource::Discover() {
   files_.clear();
   std::vector<Domain> domains;
   std::vector<AcpiMeter> meters;
+  std::vector<std::string> without_input;
   std::string refused;
   for (const std::string& name : listed_) {
     const auto device = hwmon::ReadDevice(fmt::format("{}/{}", Root(sysfs_), name), buffer_);
@@ -103,18 +105,26 @@ Result<std::vector<Domain>> HwmonPowerSource::Discover() {
     auto sensors = hwmon::FindSensors(*device, nullptr, buffer_);
     if (!sensors) {
       refused += fmt::format("; {} is not used: {}", device->directory, sensors.error().message);
+      without_input.push_back(device->directory);
       continue;
     }
     std::erase_if(*sensors, [](const hwmon::Sensor& sensor) {
       return sensor.kind != hwmon::SensorKind::kPower || hwmon::IsCpuLabel(sensor.label);
     });
+    const size_t before = domains.size();
     for (const hwmon::Sensor& sensor : *sensors) {
       domains.push_back(DomainOf(*device, sensor, sensors->size() == 1));
       files_.push_back(sensor.path);
       meters.push_back({sensor.label, MeasuredBy(*device)});
     }
+    const auto is_input = [](const Domain& domain) { return domain.sensor->whole; };
+    if (std::none_of(domains.begin() + static_cast<std::ptrdiff_t>(before), domains.end(), is_input))
+      without_input.push_back(device->directory);
   }
-  if (kind_ == HwmonPowerKind::kAcpi) UseCoverage(ChooseAcpiMeters(meters), domains);
+  if (kind_ == HwmonPowerKind::kAcpi)
+    UseCoverage(ChooseAcpiMeters(meters), domains);
+  else
+    WithholdPartialSum(without_input, domains);
   if (domains.empty())
     return Fail(ErrorKind::kNotFound, fmt::format("no {} power sensor in {}{}{}", Name(), Root(sysfs_), refused,
                                                   refused.empty() ? RemedyFor(kind_) : ""));
@@ -122,14 +132,24 @@ Result<std::vector<Domain>> HwmonPowerSource::Discover() {
 }
 
 void HwmonPowerSource::UseCoverage(const AcpiCoverage& coverage, std::vector<Domain>& domains) {
-  for (size_t i = 0; i < domains.size(); ++i) {
-    domains[i].sensor->whole = coverage.counts[i];
-    domains[i].note = coverage.doubt;
-  }
-  if (!coverage.doubt.empty() && coverage.doubt != doubt_)
-    log::Warn("ACPI power meters are not added",
-              {{"meters", fmt::format("{}", domains.size())}, {"err", coverage.doubt}});
-  doubt_ = coverage.doubt;
+  for (size_t i = 0; i < domains.size(); ++i) domains[i].sensor->whole = coverage.counts[i];
+  Doubt(coverage.doubt, domains);
+}
+
+/// The sum of the inputs is not the machine's if a supply shows none.
+void HwmonPowerSource::WithholdPartialSum(std::span<const std::string> without_input, std::vector<Domain>& domains) {
+  if (without_input.empty()) return Doubt("", domains);
+  for (Domain& domain : domains) domain.sensor->whole = false;
+  Doubt(fmt::format("none counts in the total, because these power supplies show no input power: {}",
+                    fmt::join(without_input, ", ")),
+        domains);
+}
+
+void HwmonPowerSource::Doubt(std::string doubt, std::vector<Domain>& domains) {
+  for (Domain& domain : domains) domain.doubt = doubt;
+  if (doubt == doubt_) return;
+  doubt_ = std::move(doubt);
+  if (!doubt_.empty()) log::Warn("power sensors are not added", {{"meter", std::string(Name())}, {"err", doubt_}});
 }
 
 void HwmonPowerSource::Read(std::vector<DomainReading>& out) {

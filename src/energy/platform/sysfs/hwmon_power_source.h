@@ -42,6 +42,8 @@ class HwmonPowerSource final : public EnergySource {
   [[nodiscard]] Domain DomainOf(const hwmon::Device& device, const hwmon::Sensor& sensor, bool is_only_one);
 
   void UseCoverage(const AcpiCoverage& coverage, std::vector<Domain>& domains);
+  void WithholdPartialSum(std::span<const std::string> without_input, std::vector<Domain>& domains);
+  void Doubt(std::string doubt, std::vector<Domain>& domains);
 
   std::string sysfs_;
   HwmonPowerKind kind_;

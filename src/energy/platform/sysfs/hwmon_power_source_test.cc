@@ -9,6 +9,7 @@
 namespace kepler::energy::platform::sysfs {
 namespace {
 
+using ::testing::Contains;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -83,7 +84,7 @@ TEST_F(HwmonPowerSourceTest, Discover_SeveralAcpiMeters_AreAddedOnlyIfTheyMeasur
               ElementsAre("ACPI000D:00/power1 power_meter whole", "ACPI000D:01/power1 power_meter part"));
   AcpiMeter(2, "200000000");
   EXPECT_THAT(Sensors(HwmonPowerKind::kAcpi), Each(HasSubstr(" part"))) << "it may contain the others";
-  EXPECT_THAT((*source_->Discover())[0].note, HasSubstr("none counts in the total"));
+  EXPECT_THAT((*source_->Discover())[0].doubt, HasSubstr("none counts in the total"));
 }
 
 TEST_F(HwmonPowerSourceTest, Discover_PowerSupply_RailsArePartsOfItsTotal) {
@@ -92,6 +93,20 @@ TEST_F(HwmonPowerSourceTest, Discover_PowerSupply_RailsArePartsOfItsTotal) {
   EXPECT_THAT(Sensors(HwmonPowerKind::kPsu),
               ElementsAre(HasSubstr("power1 power_total whole"), HasSubstr("power2 power__12v part"),
                           HasSubstr("power3 power__5v part"), HasSubstr("power4 power__3_3v part")));
+}
+
+TEST_F(HwmonPowerSourceTest, Discover_OneSupplyWithoutInput_TheOtherIsNotTheMachine) {
+  Corsair();
+  Write("hwmon6/name", "pfe1100");
+  Write("hwmon6/power1_label", "pout1");
+  Write("hwmon6/power1_input", "100000000");
+  Write("hwmon6/power2_label", "pout2");
+  Write("hwmon6/power2_input", "100000000");
+  EXPECT_THAT(Sensors(HwmonPowerKind::kPsu), Each(HasSubstr(" part")));
+  EXPECT_THAT((*source_->Discover())[0].doubt, HasSubstr("show no input power: " + tree_.Path("class/hwmon/hwmon6")));
+  Write("hwmon6/power1_label", "pin");
+  EXPECT_THAT(Sensors(HwmonPowerKind::kPsu), Contains(HasSubstr("power1 pin whole")));
+  EXPECT_EQ((*source_->Discover())[0].doubt, "");
 }
 
 TEST_F(HwmonPowerSourceTest, Discover_ChipWithoutSensor_ErrorSaysWhy) {
