@@ -77,7 +77,8 @@ void JudgeOpen(MeterReport& meter, const status::SourceStatus& status) {
   meter.interface = status.interface;
   meter.longest_interval = status.longest_interval;
   if (!Answers(meter)) {
-    const Error nothing{ErrorKind::kUnavailable, "it gives no reading at present"};
+    const Error nothing{ErrorKind::kUnavailable,
+                        status.doubt.empty() ? "it gives no reading at present" : status.doubt};
     return JudgeUnreadable(meter, true, status.problem.value_or(nothing));
   }
   if (!status.has_moved) {
@@ -88,7 +89,7 @@ void JudgeOpen(MeterReport& meter, const status::SourceStatus& status) {
     return;
   }
   meter.state = MeterState::kReady;
-  if (status.problem) meter.reason = "a part of it cannot be read: " + status.problem->message;
+  meter.reason = status.problem ? "a part of it cannot be read: " + status.problem->message : status.doubt;
 }
 
 MeterReport ModelInUse() {

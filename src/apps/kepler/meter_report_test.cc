@@ -38,6 +38,17 @@ TEST(MeterReport, Open_StateByReadings) {
   JudgeOpen(meter, status);
   EXPECT_EQ(meter.state, MeterState::kReady);
   EXPECT_EQ(meter.reason, "a part of it cannot be read: read psu2: Input/output error");
+  status.problem.reset();
+  status.doubt = "psu1 counts, psu2 may be right";
+  JudgeOpen(meter, status);
+  EXPECT_EQ(meter.state, MeterState::kReady);
+  EXPECT_EQ(meter.reason, "psu1 counts, psu2 may be right");
+  MeterReport parts = meter;
+  for (ReportedZone& zone : parts.zones) zone.is_known = false;
+  JudgeOpen(parts, status);
+  EXPECT_EQ(parts.state, MeterState::kSilent);
+  EXPECT_EQ(parts.reason, "psu1 counts, psu2 may be right");
+  status.problem = Error{ErrorKind::kIo, "read psu2: Input/output error"};
   status.has_moved = false;
   JudgeOpen(meter, status);
   EXPECT_EQ(meter.state, MeterState::kSilent);
