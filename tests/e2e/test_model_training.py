@@ -15,7 +15,7 @@ import zipfile
 
 from harness import require, run_tests, wait_until
 from test_model_data import Double
-from test_model_server import GO_BODY, PROGRAM, USERS, ModelServerTest
+from test_model_server import GO_BODY, KILLS, PROGRAM, USERS, ModelServerTest
 
 ROWS = 240
 
@@ -254,10 +254,8 @@ class Retraining(TrainingServer):
 
     def test_a_signed_model_stays_signed(self):
         require(shutil.which("openssl"), "openssl makes and verifies")
-        ssl = lambda *arguments: subprocess.run(["openssl", *arguments], check=True, capture_output=True)  # noqa: E731
-        ssl("genpkey", "-algorithm", "ed25519", "-out", self.path("key"))
-        ssl("pkey", "-in", self.path("key"), "-pubout", "-out", self.path("key.pem"))
-        key, model = f"--sign-key={self.path('key')}", self.path("store/models/mine/model.json")
+        self.make_keys()
+        key = f"--sign-key={self.path('key')}"
         train = lambda begin, idle: self.retrain(  # noqa: E731
             f"--data={self.table(begin, idle, 0.05)}", f"--output={self.path('new')}", "--features=bpf_cpu_time_ms",
             "--trainer=linear", key)
@@ -265,8 +263,48 @@ class Retraining(TrainingServer):
                                  (lambda: self.retrain(key, command="rollback"), 3),
                                  (lambda: self.retrain("--to=2", command="rollback"), 2)):
             self.assertEqual(publish()["new_version"], version)
-            ssl("pkeyutl", "-verify", "-rawin", "-pubin", "-inkey", self.path("key.pem"), "-in", model, "-sigfile",
-                model + ".sig")
+            self.verify_signature()
+
+    def test_killed_while_it_publishes_it_leaves_the_old_or_the_new_version(self):
+        """retrain and the server over one store are killed together."""
+        require(shutil.which("openssl"), "openssl makes and verifies")
+        self.make_keys()
+        args = [PROGRAM, "retrain", f"--store={self.path('store')}", "--name=mine", "--features=bpf_cpu_time_ms",
+                "--trainer=linear", f"--output={self.path('new')}", f"--sign-key={self.path('key')}"]
+        table = lambda turn: f"--data={self.table(1000 * (turn + 1), 20 + 40 * (turn % 2), 0.05)}"  # noqa: E731
+        began = time.monotonic()
+        subprocess.run([*args, table(0)], check=True, capture_output=True)
+        seconds, versions = time.monotonic() - began, [1]
+        for turn in range(1, KILLS + 1):
+            data = table(turn)
+            # A version that was written and not published keeps its number.
+            following = 1 + max(int(name[1:].split("-")[0]) for name in os.listdir(self.path("store/.versions/mine"))
+                                if name.startswith("v"))
+            with self.server() as server:
+                self.assertEqual(json.loads(server.get("/models/mine/model.json")[2])["version"], versions[-1])
+                training = subprocess.Popen([*args, data], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                time.sleep(seconds * random.uniform(0.4, 1.1))
+                for process in (training, server.process):
+                    process.kill()
+                    process.wait()
+            self.verify_signature()
+            with open(self.path("store/models/mine/model.json"), encoding="utf-8") as file:
+                versions.append(json.load(file)["version"])
+            self.assertIn(versions[-1], (versions[-2], following))
+        print(f"{KILLS} kills of retrain and of the server: {len(set(versions)) - 1} publishes")
+        # a lock of a killed process stops nobody, and neither do its files
+        self.assertEqual(self.retrain(table(KILLS + 1), *args[4:])["old_version"], versions[-1])
+
+    def make_keys(self):
+        subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519", "-out", self.path("key")], check=True,
+                       capture_output=True)
+        subprocess.run(["openssl", "pkey", "-in", self.path("key"), "-pubout", "-out", self.path("key.pem")], check=True,
+                       capture_output=True)
+
+    def verify_signature(self):
+        model = self.path("store/models/mine/model.json")
+        subprocess.run(["openssl", "pkeyutl", "-verify", "-rawin", "-pubin", "-inkey", self.path("key.pem"), "-in", model,
+                        "-sigfile", model + ".sig"], check=True, capture_output=True)
 
     @staticmethod
     def prometheus(path, query):
