@@ -32,16 +32,26 @@ kepler_gzip(${CMAKE_SOURCE_DIR}/deploy/debian/changelog.kepler-model changelog-m
 install(FILES ${package_dir}/changelog-model.gz RENAME changelog.gz
   DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/kepler-model COMPONENT model)
 
+install(FILES ${CMAKE_SOURCE_DIR}/deploy/kepler-model-server.service DESTINATION /lib/systemd/system
+  COMPONENT modelserver EXCLUDE_FROM_ALL)
+install(FILES ${CMAKE_SOURCE_DIR}/deploy/debian/kepler-model.sysusers RENAME kepler-model.conf DESTINATION /usr/lib/sysusers.d
+  COMPONENT modelserver EXCLUDE_FROM_ALL)
+# dpkg knows them by their plain names.
+foreach(script postinst prerm postrm)
+  configure_file(${CMAKE_SOURCE_DIR}/deploy/debian/kepler-model.${script} ${package_dir}/model/${script} COPYONLY)
+endforeach()
+
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME kepler)
 set(CPACK_PACKAGE_VENDOR "The Kepler in C++ authors")
 set(CPACK_PACKAGE_CONTACT "The Kepler in C++ authors <kepler@example.org>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")  # it would stand above the description of each package
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
-set(CPACK_COMPONENTS_ALL Unspecified package model)
+set(CPACK_COMPONENTS_ALL Unspecified package model modelserver)
 set(CPACK_COMPONENT_UNSPECIFIED_GROUP agent)
 set(CPACK_COMPONENT_PACKAGE_GROUP agent)
 set(CPACK_COMPONENT_MODEL_GROUP model)
+set(CPACK_COMPONENT_MODELSERVER_GROUP model)
 set(CPACK_COMPONENTS_GROUPING ONE_PER_GROUP)
 set(CPACK_STRIP_FILES ON)
 
@@ -73,6 +83,10 @@ set(CPACK_DEBIAN_MODEL_DESCRIPTION "trainer of power models for Kepler
 Fits models that tell the power of a machine from what its processors did,
 says by rows that the fit has not seen how far they are off, and predicts.
 Reads tables of measurements in CSV, and makes them of what Prometheus has
-recorded or of this machine under loads.")
+recorded or of this machine under loads.
+.
+The model server, kepler-model-server.service, is off by default.")
+set(CPACK_DEBIAN_MODEL_PACKAGE_CONTROL_EXTRA
+  ${package_dir}/model/postinst ${package_dir}/model/prerm ${package_dir}/model/postrm)
 set(CPACK_DEBIAN_MODEL_PACKAGE_SUGGESTS stress-ng)
 include(CPack)

@@ -54,7 +54,8 @@ for file in usr/bin/kepler etc/kepler/config.yaml lib/systemd/system/kepler.serv
 done
 [ ! -e build/package/root/usr/bin/kepler-model ] || die "kepler-model is in the agent's package"
 dpkg-deb -x "$model_deb" build/package/model
-for file in usr/bin/kepler-model usr/share/man/man1/kepler-model.1.gz; do
+for file in usr/bin/kepler-model usr/share/man/man1/kepler-model.1.gz lib/systemd/system/kepler-model-server.service \
+  usr/lib/sysusers.d/kepler-model.conf; do
   [ -s "build/package/model/$file" ] || die "$file is not in the package"
 done
 build/package/model/usr/bin/kepler-model --version
@@ -72,12 +73,16 @@ python3 -B tools/licenses.py "build/$preset" build/package/prefix build/package/
 say "lintian"
 lintian --fail-on error,warning --allow-root "$deb" "$model_deb"
 
-say "unit file"
-# The unit names the installed binary, so verify it in the package's tree. systemd only warns about an unknown key, so check the
-# messages too.
-unit=build/package/root/lib/systemd/system/kepler.service
-sed "s#/usr/bin/kepler#$root/build/package/root/usr/bin/kepler#" "$unit" >build/package/kepler.service
-words=$(SYSTEMD_LOG_TARGET=console systemd-analyze verify --man=no "$root/build/package/kepler.service" 2>&1 | grep -F kepler.service || true)
-[ -z "$words" ] || die "systemd-analyze verify: $words"
+say "unit files"
+# check_unit TREE UNIT PROGRAM LIMIT: LIMIT is the maximum exposure, times ten. A unit names the installed program, so it is
+# verified in the package's tree. systemd only warns about an unknown key, so check the messages too.
+check_unit() {
+  local unit=build/package/$2 program=$root/build/package/$1/usr/bin/$3 words
+  sed "s#/usr/bin/$3#$program#" "build/package/$1/lib/systemd/system/$2" >"$unit"
+  words=$(SYSTEMD_LOG_TARGET=console systemd-analyze verify --man=no "$root/$unit" 2>&1 | grep -F "$2" || true)
+  [ -z "$words" ] || die "systemd-analyze verify: $words"
+  systemd-analyze security --offline=true --threshold="$4" "$root/$unit" | tail -n 1
+}
 # 2.7: PrivateDevices= would hide the IPMI device.
-systemd-analyze security --offline=true --threshold=27 "$root/build/package/kepler.service" | tail -n 1
+check_unit root kepler.service kepler 27
+check_unit model kepler-model-server.service kepler-model 15

@@ -1,6 +1,8 @@
 #include "apps/kepler-model/decisions.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -46,6 +48,11 @@ Status Remember(const ModelInStore& of, const Decision& decision) {
   std::ofstream file(path, std::ios::app);
   file << line << '\n' << std::flush;
   if (!file) return FailErrno("write", path);
+  if (struct stat owner{}; geteuid() == 0 && stat(of.store.c_str(), &owner) == 0 && owner.st_uid != 0)
+    Note(
+        fmt::format("{} belongs to the user {}, and root has published: the server may not be able to publish {} "
+                    "again; give {} and {} to that user",
+                    of.store, owner.st_uid, of.name, of.Versions(), of.store + "/.locks"));
   return PrintResult(line + "\n");
 }
 
