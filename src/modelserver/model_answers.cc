@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "json/document.h"
 #include "model/weights_json.h"
+#include "modelserver/agent_query.h"
 #include "modelserver/own_archive.h"
 
 namespace kepler::modelserver {
@@ -29,6 +30,10 @@ std::string HeaderText(std::string_view text) {
   std::string line = EscapeControls(text);
   std::erase_if(line, [](unsigned char c) { return c < ' ' || c > '~'; });
   return line;
+}
+
+Response NoModel(std::string_view reason) {
+  return {.status = 404, .body = Share(SanitizeUtf8(EscapeControls(reason), kMaxReasonBytes) + "\n")};
 }
 
 std::optional<double> MaeOf(const StoredModel& model) {
@@ -61,6 +66,7 @@ void ModelAnswers::Use(std::shared_ptr<const ModelIndex> index) {
   if (index_ == index) return;
   index_ = std::move(index);
   by_request_.clear();
+  for (Answers& answers : by_agent_query_) answers.clear();
   bodies_.clear();
   body_bytes_ = 0;
 }
@@ -89,6 +95,7 @@ Result<Body> ModelAnswers::Share(uint64_t generation, const std::string& key, Ma
   if (body_bytes_ + body->size() > max_bytes_) {
     bodies_.clear();
     by_request_.clear();  // they hold bodies, too
+    for (Answers& answers : by_agent_query_) answers.clear();
     body_bytes_ = 0;
   }
   if (bodies_.emplace(key, body).second) body_bytes_ += body->size();
@@ -124,29 +131,52 @@ ModelAnswers::Cached ModelAnswers::Compute(const ModelIndex& index, std::string_
   return answer;
 }
 
-Response ModelAnswers::ToModelRequest(std::string_view body) {
+ModelAnswers::Cached ModelAnswers::ComputeForAgent(const ModelIndex& index, std::string_view query, Wanted wanted) {
+  const auto read = ReadAgentQuery(query);
+  if (!read) return {.response = ToError(read.error())};
+  const auto selected = SelectForAgent(index, *read);
+  if (!selected) return {.response = NoModel(selected.error().message), .unknown_fields = read->unknown_fields};
+  const auto& file = wanted == Wanted::kModel ? selected->model->own : selected->model->signature;
+  return {.response = file ? ToFile(*file) : NoModel("the model has no signature"),
+          .unknown_fields = read->unknown_fields};
+}
+
+template <class Make>
+Response ModelAnswers::FromCache(Answers& cache, std::string_view key, Make make) {
   std::shared_ptr<const ModelIndex> index;
   {
     const std::scoped_lock lock(mutex_);
     index = index_;
-    if (const auto found = by_request_.find(body); found != by_request_.end()) {
+    if (const auto found = cache.find(key); found != cache.end()) {
       ++counts_.cached;
       counts_.unknown_fields += found->second.unknown_fields;
       return found->second.response;
     }
   }
-  Cached answer = Compute(*index, body);
+  Cached answer = make(*index);
   Response response = answer.response;
   const std::scoped_lock lock(mutex_);
   ++counts_.computed;
   counts_.unknown_fields += answer.unknown_fields;
   constexpr size_t kMaxKeyBytes = 4096;
-  const bool is_small = body.size() <= kMaxKeyBytes && response.body->size() <= max_bytes_;
-  if (response.status == 200 && index_ == index && is_small) {
-    if (by_request_.size() >= kMaxCachedRequests) by_request_.clear();
-    by_request_.emplace(body, std::move(answer));
+  constexpr unsigned kFound = 200;
+  constexpr unsigned kNone = 404;
+  const bool is_right = response.status == kFound || response.status == kNone;
+  const bool is_small = key.size() <= kMaxKeyBytes && response.body->size() <= max_bytes_;
+  if (is_right && index_ == index && is_small) {
+    if (cache.size() >= kMaxCachedRequests) cache.clear();
+    cache.emplace(key, std::move(answer));
   }
   return response;
+}
+
+Response ModelAnswers::ToModelRequest(std::string_view body) {
+  return FromCache(by_request_, body, [&](const ModelIndex& index) { return Compute(index, body); });
+}
+
+Response ModelAnswers::ToAgentQuery(std::string_view query, Wanted wanted) {
+  return FromCache(by_agent_query_[static_cast<size_t>(wanted)], query,
+                   [&](const ModelIndex& index) { return ComputeForAgent(index, query, wanted); });
 }
 
 Response ModelAnswers::ToBestModels(std::string_view query) {
@@ -169,7 +199,8 @@ Response ModelAnswers::ToBestModels(std::string_view query) {
 }
 
 Response ModelAnswers::ToFile(const StoredFile& file) {
-  const auto body = Share(index()->generation, file.relative, [&] { return ReadStored(file); });
+  // The checksum: `file` may be of the index before this one.
+  const auto body = Share(index()->generation, file.relative + " " + file.sha256, [&] { return ReadStored(file); });
   if (!body) return ToError(body.error());
   const std::string_view name = file.relative;
   const std::string type = name.ends_with(".json") ? kJson : name.ends_with(".zip") ? kZip : "application/octet-stream";

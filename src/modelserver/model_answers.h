@@ -2,6 +2,7 @@
 // Answers to requests for models, from the current index and the files of the store. Requests for one model share one
 // answer: bodies are cached by model, and whole answers by the bytes of the request, until the index changes.
 // Thread-safe; an answer that is not cached reads a file and blocks.
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -35,6 +36,10 @@ class ModelAnswers {
   /// POST /model with this body: a stored archive byte for byte, our own model as an archive, or weights as JSON. 400
   /// with a reason if the request is wrong or no model fits, 503 if a file has changed.
   [[nodiscard]] http::server::Response ToModelRequest(std::string_view body);
+  /// GET /best/model.json, or the signature of that model, with this query of an agent. 404 if no model fits, or if it
+  /// is not signed.
+  enum class Wanted : uint8_t { kModel, kSignature };
+  [[nodiscard]] http::server::Response ToAgentQuery(std::string_view query, Wanted wanted);
   /// GET /best-models with this query.
   [[nodiscard]] http::server::Response ToBestModels(std::string_view query);
   /// A file of the store as it was indexed.
@@ -47,9 +52,14 @@ class ModelAnswers {
     http::server::Response response;
     size_t unknown_fields = 0;
   };
+  using Answers = std::map<std::string, Cached, std::less<>>;
   using Bodies = std::map<std::string, http::server::Body, std::less<>>;
 
   [[nodiscard]] Cached Compute(const ModelIndex& index, std::string_view body);
+  [[nodiscard]] Cached ComputeForAgent(const ModelIndex& index, std::string_view query, Wanted wanted);
+  /// The answer of `cache` with that key, else the one that `make` returns, which is kept unless it is an error.
+  template <class Make>
+  [[nodiscard]] http::server::Response FromCache(Answers& cache, std::string_view key, Make make);
   [[nodiscard]] Result<http::server::Body> BodyOf(const ModelIndex& index, const StoredModel& model,
                                                   const ModelRequest& request);
   /// The cached body with that key, else the one that `make` returns.
@@ -60,7 +70,8 @@ class ModelAnswers {
   const size_t max_bytes_;
   mutable std::mutex mutex_;
   std::shared_ptr<const ModelIndex> index_ = std::make_shared<const ModelIndex>();  // never null
-  std::map<std::string, Cached, std::less<>> by_request_;
+  Answers by_request_;                                                              // POST /model, by body
+  std::array<Answers, 2> by_agent_query_;                                           // by Wanted
   Bodies bodies_;
   size_t body_bytes_ = 0;
   AnswerCounts counts_;

@@ -139,6 +139,36 @@ TEST_F(ModelAnswersTest, WrongRequestsGetAReason) {
   EXPECT_THAT(refused(R"({"metrics":["a"],"output_type":"AbsPower","source":"../../etc"})"), HasSubstr("source"));
 }
 
+TEST_F(ModelAnswersTest, AgentsOfOneMachineShareAnAnswer) {
+  using Wanted = ModelAnswers::Wanted;
+  const std::string query = "machine=processor%3Damd_epyc_9654%2Ccores%3D64";
+  for (int time = 0; time < 2; ++time) {
+    EXPECT_EQ(BodyOf(answers.ToAgentQuery(query, Wanted::kModel)), testing::OwnModel("trained", 40, "amd_epyc_9654"));
+    EXPECT_EQ(BodyOf(answers.ToAgentQuery(query, Wanted::kSignature)), "signature");
+    EXPECT_EQ(answers.ToAgentQuery("machine=processor%3Dother", Wanted::kModel).status, 404U);
+    EXPECT_EQ(answers.ToAgentQuery("machine", Wanted::kModel).status, 400U) << "errors are not kept";
+  }
+  EXPECT_EQ(answers.counts().cached, 3U);
+  EXPECT_EQ(answers.counts().computed, 5U);
+  files.Write("own/epyc/model.json", testing::OwnModel("newer", 41, "amd_epyc_9654"));
+  files.Remove("own/epyc/model.json.sig");
+  Rescan();
+  EXPECT_EQ(BodyOf(answers.ToAgentQuery(query, Wanted::kModel)), testing::OwnModel("newer", 41, "amd_epyc_9654"));
+  EXPECT_EQ(answers.ToAgentQuery(query, Wanted::kSignature).status, 404U);
+}
+
+TEST_F(ModelAnswersTest, AFileOfAnEarlierIndexDoesNotTakeThePlaceOfTheNewOne) {
+  files.Write(".versions/v1/model.json", testing::OwnModel("old", 1, "p"));
+  files.Write(".versions/v2/model.json", testing::OwnModel("new", 2, "p"));
+  files.Symlink("models/linked", "../.versions/v1");
+  Rescan();
+  const auto earlier = answers.index();
+  files.Symlink("models/linked", "../.versions/v2");
+  Rescan();
+  EXPECT_EQ(BodyOf(answers.ToFile(*earlier->FindOwn("linked")->own)), testing::OwnModel("old", 1, "p"));
+  EXPECT_EQ(BodyOf(answers.ToFile(*answers.index()->FindOwn("linked")->own)), testing::OwnModel("new", 2, "p"));
+}
+
 TEST_F(ModelAnswersTest, BestModelsAreNamesByOutputAndGroup) {
   EXPECT_EQ(BodyOf(answers.ToBestModels("")), "{\"AbsPower\":{\"BPFOnly\":\"GradientBoostingRegressorTrainer_10\"}}\n");
   EXPECT_EQ(answers.ToBestModels("energy-source=acpi").status, 400U);

@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "base/thread.h"
 #include "json/document.h"
-#include "modelserver/agent_query.h"
 #include "modelserver/model_list.h"
 #include "modelserver/model_pages.h"
 #include "modelserver/publisher.h"
@@ -184,13 +183,8 @@ Response ModelServer::OnModel(const Request& request) {
 Response ModelServer::OnBestModels(const Request& request) { return answers_.ToBestModels(request.query); }
 
 Response ModelServer::OnBestForAgent(const Request& request) {
-  const auto query = ReadAgentQuery(request.query);
-  if (!query) return ToError(query.error());
-  const auto index = answers_.index();
-  const auto selected = SelectForAgent(*index, *query);
-  if (!selected) return Text(404, EscapeControls(selected.error().message) + "\n");
-  const std::optional<StoredFile>& file = request.path == kBest ? selected->model->own : selected->model->signature;
-  return file ? answers_.ToFile(*file) : Text(404, "the model has no signature\n");
+  using Wanted = ModelAnswers::Wanted;
+  return answers_.ToAgentQuery(request.query, request.path == kBest ? Wanted::kModel : Wanted::kSignature);
 }
 
 Response ModelServer::OnList(const Request& /*request*/) {
