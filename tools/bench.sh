@@ -15,6 +15,9 @@
 #     has them. Takes one minute, with --accuracy four.
 #   tools/bench.sh meters [--build DIR] [--strict] [--processes N] [--rounds N]
 #     What four meters of the machine with ten sensors add to a tick, to memory and to the number of threads. Takes one minute.
+#   tools/bench.sh server [--build DIR] [--strict] [--rate N] [--seconds N]
+#     kepler-model serve with 5,000 models: startup, memory, 1,000 requests a second, 10,000 agents. A Flask server with the
+#     same answer is measured in the same run, if python3-flask is installed. Takes one minute.
 #   --build DIR   measure the programs of this build (default: builds the preset release-tests)
 #   --strict      exit 1 if a budget is exceeded; otherwise budgets are only printed
 # In-process benchmarks are separate programs: DIR/bench/*_bench.
@@ -23,10 +26,11 @@ source "$(dirname "$0")/lib.sh"
 
 bench=agent
 case "${1:-}" in
-  agent | activity | meters | models) bench=$1; shift ;;
+  agent | activity | meters | models | server) bench=$1; shift ;;
 esac
 programs=(kepler sleepers yardstick scrapers context_switches process_lives thread_exits)
 [ "$bench" != models ] || programs=(model_training)
+[ "$bench" != server ] || programs=(kepler-model request_rate)
 build=
 if [ "${1:-}" = --build ]; then
   [ -d "${2:-}" ] || die "--build wants a directory"
