@@ -6,7 +6,7 @@
 #     --deb FILE    an existing package of tools/package.sh, instead of --arch; may be repeated
 #     --check       also test the images (content, size, rights, a run); only for this machine's architecture
 # Archives for podman, docker, containerd and kind (docs/image.md) are then in build/image: kepler.tar, which runs as root,
-# and kepler-nonroot.tar. With several architectures each archive has all of them.
+# kepler-nonroot.tar, and kepler-model.tar, the model server. With several architectures each archive has all of them.
 # With --check the last line is "N passed, N failed"; build/image/totals has "passed failed skipped", build/image/skipped names.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
@@ -35,10 +35,12 @@ rm -f "$out"/*.deb "$out"/kepler*.tar "$out/totals"
 : >"$out/skipped"
 for arch in "${archs[@]}"; do
   tools/package.sh --arch "$arch"
-  cp build/package/kepler_*.deb "$out/"
+  cp build/package/kepler_*.deb build/package/kepler-model_*.deb "$out/"
 done
-for deb in "${debs[@]}"; do cp "$deb" "$out/"; done
-[ "$check" = no ] || [ "$(dpkg-deb -f "$out"/*.deb Architecture)" = "$native" ] || die "--check tests images of $native only"
+# The package of kepler-model is the one next to that of the agent.
+model_of() { echo "$(dirname "$1")/$(basename "$1" | sed 's/^kepler_/kepler-model_/')"; }
+for deb in "${debs[@]}"; do cp "$deb" "$(model_of "$deb")" "$out/"; done
+[ "$check" = no ] || [ "$(dpkg-deb -f "$out"/kepler_*.deb Architecture)" = "$native" ] || die "--check tests images of $native only"
 
 # Stores of its own, on a disk: overlayfs does not lie on itself. The limits are those that root may set without
 # CAP_SYS_RESOURCE; crun refuses machines with both kinds of cgroups.
@@ -82,11 +84,11 @@ base_archive() {
 build() {
   local arch=$1 deb=$2 base=localhost/debian:12 target log=$out/build-$1.log
   podman_for "$arch" import --quiet "$base_archive" "$base" >"$log"
-  for target in runtime nonroot; do
+  for target in runtime nonroot model; do
     say "$arch: $target"
     # podman before 4.4 does not set BUILDPLATFORM by itself.
     podman_for "$arch" build --file deploy/Dockerfile --target "$target" --platform "linux/$arch" --build-arg BASE="$base" \
-      --build-arg BUILDPLATFORM="linux/$native" --build-arg DEB="$deb" --build-arg VERSION="$version" \
+      --build-arg BUILDPLATFORM="linux/$native" --build-arg DEB="$deb" --build-arg MODEL_DEB="$(model_of "$deb")" --build-arg VERSION="$version" \
       --label org.opencontainers.image.revision="$revision" --timestamp "$committed" --pull=never --layers \
       --network host --isolation chroot --tag "localhost/$target" . >>"$log" 2>&1 || { tail -n 30 "$log" >&2; return 1; }
     podman_for "$arch" save --quiet --format oci-dir --output "$store/$target-$arch" "localhost/$target"
@@ -97,12 +99,13 @@ say "base"
 base_archive=$(base_archive)
 committed=$(git log -1 --format=%ct 2>/dev/null || date +%s)
 revision=$(git rev-parse HEAD 2>/dev/null || echo unknown)
-for deb in "$out"/*.deb; do
+for deb in "$out"/kepler_*.deb; do
   version=$(dpkg-deb -f "$deb" Version)
   build "$(dpkg-deb -f "$deb" Architecture)" "$deb"
 done
 python3 -B tools/image_archive.py "localhost/kepler:$version" "$out/kepler.tar" "$store"/runtime-*
 python3 -B tools/image_archive.py "localhost/kepler:$version-nonroot" "$out/kepler-nonroot.tar" "$store"/nonroot-*
+python3 -B tools/image_archive.py "localhost/kepler-model:$version" "$out/kepler-model.tar" "$store"/model-*
 for archive in "$out"/kepler*.tar; do echo "image: $archive ($(du -h "$archive" | cut -f1))"; done
 [ "$check" = yes ] || exit 0
 
@@ -110,7 +113,7 @@ say "check"
 passed=0
 failed=0
 skipped=0
-for test in content runs; do
+for test in content runs model; do
   log=$out/check-$test.log
   KEPLER_IMAGES=$out PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "tests/image/test_$test.py" >"$log" 2>&1 || true
   read -r more_passed more_failed more_skipped <<<"$(unittest_totals "$log")" || true
@@ -118,7 +121,7 @@ for test in content runs; do
   passed=$((passed + more_passed))
   failed=$((failed + more_failed))
   skipped=$((skipped + more_skipped))
-  grep -oE '(runtime|nonroot): [0-9.]+ MB .*' "$log" || true
+  grep -oE '(runtime|nonroot|model): [0-9.]+ MB .*' "$log" || true
   sed -n 's/^skipped: /image: /p' "$log" >>"$out/skipped"
   if [ "$more_failed" != 0 ]; then cat "$log"; fi
 done
