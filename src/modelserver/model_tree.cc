@@ -292,6 +292,11 @@ Result<ModelTree::Stamps> ModelTree::List() const {
   fs::recursive_directory_iterator walk(root_, kOptions, error);
   if (error) return Fail(KindOfErrno(error.value()), fmt::format("list {}: {}", root_, error.message()));
   Stamps stamps;
+  const auto AddStamp = [&](const fs::path& relative) {
+    const fs::path path = root_ / relative;
+    if (std::error_code ignored; fs::is_regular_file(path, ignored))
+      stamps.emplace(relative.string(), StampOf(path.string()));
+  };
   size_t files = 0;
   for (; walk != fs::recursive_directory_iterator(); walk.increment(error)) {
     if (error) break;
@@ -301,15 +306,21 @@ Result<ModelTree::Stamps> ModelTree::List() const {
     if (++files > kMaxFiles)
       return Fail(ErrorKind::kInvalid, fmt::format("{}: it has more than {} files", root_, kMaxFiles));
     const fs::path relative = walk->path().lexically_relative(root_);
-    if (std::error_code ignored; IsOfInterest(relative) && walk->is_regular_file(ignored))
-      stamps.emplace(relative.string(), StampOf(walk->path().string()));
+    if (IsOfInterest(relative)) AddStamp(relative);
+    // A publish replaces the link to a version. The version that is listed next may be removed meanwhile.
+    if (std::error_code ignored; walk->is_symlink(ignored))
+      for (const char* file : {kOwnFile, kSignatureFile}) AddStamp(relative / file);
   }
   if (error) return Fail(KindOfErrno(error.value()), fmt::format("list {}: {}", root_, error.message()));
   return stamps;
 }
 
 Result<std::shared_ptr<const ModelIndex>> ModelTree::Scan() {
-  KEPLER_TRY(Stamps stamps, List());
+  auto listed = List();
+  // A directory can be removed while it is listed.
+  for (int retries = 0; !listed && listed.error().kind == ErrorKind::kNotFound && retries < 3; ++retries)
+    listed = List();
+  KEPLER_TRY(Stamps stamps, std::move(listed));
   if (latest_ != nullptr && stamps == stamps_) return latest_;
   auto next = std::make_shared<ModelIndex>(Builder(root_, stamps, latest_.get()).Build());
   next->generation = latest_ == nullptr ? 1 : latest_->generation + 1;

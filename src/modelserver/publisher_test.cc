@@ -149,7 +149,7 @@ TEST_F(PublisherTest, AScanDuringPublishesHasTheModelWithItsSignature) {
     const auto index = tree.Scan();
     ASSERT_TRUE(index);
     const StoredModel* const own = (*index)->FindOwn("m");
-    ASSERT_NE(own, nullptr) << (*index)->skipped.front().reason;
+    ASSERT_NE(own, nullptr) << ((*index)->skipped.empty() ? "not listed" : (*index)->skipped.front().reason);
     const uint32_t version = own->judged_archive->model.version;
     ASSERT_EQ(own->signature.has_value(), version % 2 == 0);
     ASSERT_EQ(own->signature ? own->signature->sha256 : "",
