@@ -141,20 +141,14 @@ void PlatformMeters::Choose() {
   else
     log::Info("platform meter measures the total of the machine", {{"meter", best->meter.name}});
   if (!chosen_) reading_ = {clock_.Now(), RawCounter{}};
-  total_.until = CountedByChosen();
+  total_.until = latest_;
   chosen_ = next;
   UseReserve(*best);
 }
 
-/// Time up to which any sensor of the total is counted: some may be ahead of the others.
-BootTime PlatformMeters::CountedByChosen() const {
-  return chosen_ ? std::max(total_.until, LatestCounted(*members_[*chosen_].reader)) : total_.until;
-}
-
 void PlatformMeters::Reserve(Member& member) const {
-  const BootTime counted = CountedByChosen();
-  if (member.reserve_from < counted) member.reserve_from = {};
-  if (!member.has_interval() || member.counted_from < counted) return;
+  if (member.reserve_from < latest_) member.reserve_from = {};
+  if (!member.has_interval() || member.counted_from < latest_) return;
   if (member.reserve_from == BootTime{}) {
     member.reserve_from = member.counted_from;
     member.reserve = Energy();
@@ -167,7 +161,12 @@ void PlatformMeters::UseReserve(Member& member) {
   if (from == BootTime{} || from < total_.until) return;
   if (from != total_.until) ++total_.gaps;
   total_.energy += member.reserve;
+  CountUntilNow(member);
+}
+
+void PlatformMeters::CountUntilNow(const Member& member) {
   total_.until = member.counted_until;
+  latest_ = std::max(total_.until, LatestCounted(*member.reader));
 }
 
 void PlatformMeters::Count(Member& member) {
@@ -179,7 +178,7 @@ void PlatformMeters::Count(Member& member) {
     if (member.counted_from != total_.until || rejected != rejected_ || !whole.fresh) ++total_.gaps;
     rejected_ = rejected;
     total_.energy += member.pending;
-    total_.until = member.counted_until;
+    CountUntilNow(member);
   }
   if (!whole.complete && total_.until == BootTime{}) return;  // the first reading stands until there is a second one
   if (!whole.complete)

@@ -101,8 +101,8 @@ class PlatformMeters final : public EnergySource {
   void Reserve(Member& member) const;
   void Choose();
   void UseReserve(Member& member);
+  void CountUntilNow(const Member& member);
   [[nodiscard]] static std::string DescribeSilence(const Member& member);
-  [[nodiscard]] BootTime CountedByChosen() const;
   [[nodiscard]] static BootTime CountedUntil(const Meter& reader);
   [[nodiscard]] static BootTime LatestCounted(const Meter& reader);
   void Count(Member& member);
@@ -112,6 +112,7 @@ class PlatformMeters final : public EnergySource {
   BootTime searched_at_{};
   std::optional<size_t> chosen_;  // index of the member that is the total
   Total total_;
+  BootTime latest_{};      // time up to which any sensor of the total is counted: some may be ahead of the others
   uint64_t rejected_ = 0;  // readings of the chosen member that gave no amount, as far as total_.gaps has them
   DomainReading reading_;
   log::LogLimiter limiter_{std::chrono::hours(1)};
