@@ -328,6 +328,13 @@ class Sessions(BmcTest):
         self.wait_watts(self.wanted, "the power", 60)
         self.assertEqual(self.bmc.max_sessions, 1)
 
+    def test_stop_during_a_slow_login_leaves_no_session(self):
+        self.bmc.login_delay = 1.5
+        self.start()
+        wait_until(lambda: self.bmc.count("POST") == 1, "the login")
+        self.agent.stop()
+        self.assertEqual((self.bmc.sessions_made, self.bmc.sessions, self.bmc.count("DELETE")), (1, {}, 1))
+
     def test_session_limit(self):
         self.bmc.session_limit = 0
         self.start()

@@ -34,6 +34,7 @@ class RedfishServer(contextlib.AbstractContextManager):
         self.sessions = {}  # path -> token
         self.max_sessions = self.sessions_made = self.refused_logins = 0
         self.session_limit = 8
+        self.login_delay = 0  # seconds before the answer to a login
         self.lock = threading.Lock()
         self.done = threading.Event()
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -150,6 +151,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.answer(404)
         if (given.get("UserName"), given.get("Password")) != (bmc.user, bmc.password):
             return self.refuse()
+        bmc.done.wait(bmc.login_delay)
         with bmc.lock:
             if len(bmc.sessions) >= bmc.session_limit:
                 return self.answer(503, {"error": {"message": "SessionLimitExceeded"}})
