@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
+
 #include "base/parse.h"
+#include "base/small_file.h"
 #include "base/text.h"
 
 namespace kepler::model_store {
@@ -21,6 +24,13 @@ std::string UrlOf(const std::string& url, const std::string& port) {
 }
 
 }  // namespace
+
+std::string ReadOldSetting(const std::string& directory, const std::string& name) {
+  constexpr size_t kMaxBytes = size_t{64} << 10;
+  if (const char* const text = std::getenv(name.c_str()); text != nullptr) return text;
+  const auto file = ReadSmallFile(directory + '/' + name, kMaxBytes);
+  return file ? std::string(Trim(*file)) : "";
+}
 
 ServerEnvironment ReadServerEnvironment(const std::function<std::string(std::string_view)>& value,
                                         std::string_view setting) {

@@ -1,12 +1,19 @@
 #pragma once
-// The model server in the environment of Kepler 0.7: MODEL_SERVER_ENABLE, MODEL_SERVER_URL and others. Facts: its
-// pkg/config, and util/config.py of its model server. Pure.
+// The model server in the settings of Kepler 0.7: MODEL_SERVER_ENABLE, MODEL_SERVER_URL and others. Facts: its
+// pkg/config, and util/config.py of its model server. Pure, except ReadOldSetting().
 #include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace kepler::model_store {
+
+/// Where agents of Kepler 0.7 have a file for each setting, from a config map.
+inline constexpr char kOldSettings[] = "/etc/kepler/kepler.config";
+
+/// Returns a setting as an agent of Kepler 0.7 reads it: the environment variable, else the file `directory`/`name`
+/// without white space around its text; "" if there is neither. Any thread that may call getenv().
+[[nodiscard]] std::string ReadOldSetting(const std::string& directory, const std::string& name);
 
 /// What became of a name that is set.
 struct NameUse {

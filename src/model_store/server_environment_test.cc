@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <map>
 #include <string>
+
+#include "testing/fake_tree.h"
 
 namespace kepler::model_store {
 namespace {
@@ -70,6 +73,20 @@ TEST(ServerEnvironment, ASettingWins) {
   EXPECT_EQ(read.server, "");
   EXPECT_THAT(Texts(read),
               ElementsAre("MODEL_SERVER_ENABLE: model.server is set", "MODEL_SERVER_URL: model.server is set"));
+}
+
+TEST(ReadOldSetting, EnvironmentThenFile) {
+  kepler::testing::FakeTree tree;
+  constexpr char kName[] = "KEPLER_TEST_OLD_SETTING";
+  unsetenv(kName);
+  EXPECT_EQ(ReadOldSetting(tree.root(), kName), "");
+  tree.Write(kName, " A=1\nB=2 \n");
+  EXPECT_EQ(ReadOldSetting(tree.root(), kName), "A=1\nB=2");
+  setenv(kName, "of the environment", 1);
+  EXPECT_EQ(ReadOldSetting(tree.root(), kName), "of the environment");
+  unsetenv(kName);
+  tree.Write(kName, std::string((64 << 10) + 1, 'x'));
+  EXPECT_EQ(ReadOldSetting(tree.root(), kName), "") << "too large";
 }
 
 }  // namespace

@@ -116,17 +116,16 @@ constexpr double kFetchJitter = 0.1;
 constexpr char kSystemModels[] = "/usr/share/kepler/models";
 
 std::vector<model_store::Place> FindPlaces(const Config& config) {
-  const char* const model_config = std::getenv("MODEL_CONFIG");
+  const std::string model_config = model_store::ReadOldSetting(model_store::kOldSettings, "MODEL_CONFIG");
   if (!config.model_sources.empty()) {
-    if (model_config != nullptr && *model_config != '\0')
-      log::Warn("MODEL_CONFIG is ignored because model.sources is set");
+    if (!model_config.empty()) log::Warn("MODEL_CONFIG is ignored because model.sources is set");
     std::vector<model_store::Place> places;
     for (const std::string& text : config.model_sources)
       if (auto place = model_store::ParsePlace(text))
         places.push_back(*std::move(place));  // invalid places were rejected by the rules
     return places;
   }
-  ModelConfig found = ReadModelConfig(model_config == nullptr ? "" : model_config);
+  ModelConfig found = ReadModelConfig(model_config);
   for (const std::string& warning : found.warnings) log::Warn("configuration", {{"problem", warning}});
   std::error_code failed;
   if (found.places.empty() && std::filesystem::is_directory(kSystemModels, failed))
@@ -134,12 +133,11 @@ std::vector<model_store::Place> FindPlaces(const Config& config) {
   return std::move(found.places);
 }
 
-/// URL of the model server: of model.server, else of the environment of Kepler 0.7; empty: none. Logs what becomes of
+/// URL of the model server: of model.server, else of the settings of Kepler 0.7; empty: none. Logs what becomes of
 /// each name in the environment.
 std::string ServerOf(const Config& config) {
   const auto value = [](std::string_view name) {
-    const char* const text = std::getenv(std::string(name).c_str());
-    return std::string(text == nullptr ? "" : text);
+    return model_store::ReadOldSetting(model_store::kOldSettings, std::string(name));
   };
   const model_store::ServerEnvironment read =
       model_store::ReadServerEnvironment(value, config.model_server.empty() ? "" : "model.server");
