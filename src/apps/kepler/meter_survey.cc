@@ -135,6 +135,7 @@ std::vector<MeterReport> ReportMeters(const Config& config, const snapshot::Snap
   for (const BlockingMeter& blocking : MakeBlockingMeters(config))
     meters.push_back(ReportMachine(blocking, snapshot, clock));
   MeterReport model = ModelInUse();
+  model.period = config.freshness.interval;
   AddZones(model, snapshot, status::Domain::kCpu);
   if (!model.zones.empty()) meters.push_back(std::move(model));
   ChooseMeters(meters, config.require_meter);

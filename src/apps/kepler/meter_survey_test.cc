@@ -227,6 +227,7 @@ TEST_F(MeterSurvey, RunningAgent_DeadDeniedAndOverdueMeters) {
   EXPECT_EQ(Report("hwmon").reason, "never advanced");
   EXPECT_THAT(Report("fake").reason, HasSubstr("restart the agent"));
   EXPECT_EQ(meters_.back().zones.at(0).name, "package");
+  EXPECT_EQ(meters_.back().period, config_.freshness.interval);
 }
 
 }  // namespace
