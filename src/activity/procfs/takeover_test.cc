@@ -10,7 +10,6 @@
 namespace kepler::activity::procfs {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
