@@ -170,7 +170,7 @@ class EnergyCounter(BmcTest):
         self.start()
         wait_until(lambda: self.total() > 1500, "five readings")
         self.assertEqual(len(self.difference()), 2)
-        self.assertLess(max(map(abs, self.difference())), 150)  # half a second of 300 W
+        self.assertLess(max(map(abs, self.difference())), 450)  # three seconds of a supply, on a busy machine
         total, truth = self.total(), self.bmc.energy()
         self.bmc.draw(20)
         for path in (*self.bmc.resources(), METRICS):
