@@ -63,6 +63,32 @@ TEST_F(NodeTickPods, NamesThatComeLater_OldSeriesDepartsItsJoulesStay) {
   EXPECT_EQ(Joules(latest_->processes.energy_at(0, 0)), 15) << "its labels are the same";
 }
 
+TEST_F(NodeTickPods, DelayedName_NamespaceAndOwnerGetAllTheEnergy) {
+  Run(0);
+  EXPECT_EQ(latest_->namespaces.rows(), 0U);
+  EXPECT_EQ(Joules(latest_->unnamed[std::to_underlying(Level::kNamespace)][0]), 5);
+  directory_.latest = MapOf({{.identity = {kUid, "web-7f", "shop"}, .owner = {"Deployment", "web"}}});
+  Run(20);
+  ASSERT_EQ(latest_->namespaces.rows(), 1U);
+  EXPECT_EQ(*latest_->namespaces.identity[0], snapshot::OwnerIdentity{"shop"});
+  EXPECT_EQ(Joules(latest_->namespaces.energy_at(0, 0)), 15);
+  ASSERT_EQ(latest_->owners.rows(), 1U);
+  EXPECT_EQ(*latest_->owners.identity[0], (snapshot::OwnerIdentity{"shop", "Deployment", "web"}));
+  EXPECT_EQ(Joules(latest_->owners.energy_at(0, 0)), 15);
+  EXPECT_EQ(Joules(latest_->pods.energy_at(0, 0)), 10) << "its series ended without the name";
+}
+
+TEST_F(NodeTickPods, NameAfterTheEnd_NamespaceGetsAllTheEnergy) {
+  node_.activity.Exit(0);
+  for (int second = 0; second < 3; ++second) node_.Second(0);
+  ASSERT_EQ(node_.Latest()->pods.rows(), 0U);
+  Learn("web", "server");
+  node_.Second(0);
+  ASSERT_EQ(node_.Latest()->namespaces.rows(), 1U);
+  EXPECT_EQ(Joules(node_.Latest()->namespaces.energy_at(0, 0)), 5);
+  ExpectConserved(*node_.Latest());
+}
+
 /// A directory that answers: what is new waits for its name.
 class NodeTickNewPods : public ::testing::Test {
  protected:

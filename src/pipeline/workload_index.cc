@@ -176,6 +176,7 @@ Groups WorkloadIndex::GroupsOf(const cgroup::Owner& owner, std::string_view cont
   if (!owner.pod_uid.empty()) {
     groups.pod = ledger_.Pod(PodOf(owner.pod_uid));
     open_pods_.Open(groups.pod, "", owner.pod_uid);
+    if (const workload::KnownPod* const known = pods_->Find(owner.pod_uid)) SetOwner(groups.pod, *known);
   }
   const Row pod = groups.pod;
   if (owner.container) {

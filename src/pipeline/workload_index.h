@@ -124,6 +124,7 @@ class WorkloadIndex {
   [[nodiscard]] bool HasWaitedEnough(BootTime since) const { return !awaits_ || now_ - since >= kMaxHold; }
   void KeepAlive(const cgroup::Owner& owner);
   void LearnPods();
+  void SetOwner(attribution::Row pod, const workload::KnownPod& known);
   [[nodiscard]] snapshot::PodIdentity PodOf(const std::string& uid) const;
   [[nodiscard]] std::string_view NameOf(const ContainerId& container, std::string_view otherwise) const;
 

@@ -1,4 +1,5 @@
 // The names of pods and containers: asked for, awaited, and changed where the cluster says others.
+#include <optional>
 #include <utility>
 
 #include "cgroup/owner.h"
@@ -7,7 +8,12 @@
 namespace kepler::pipeline {
 namespace {
 
+using attribution::OwnerView;
 using attribution::Row;
+
+OwnerView OwnerOf(const workload::KnownPod& pod) {
+  return {.name_space = pod.identity.name_space, .kind = pod.owner.kind, .name = pod.owner.name};
+}
 
 }  // namespace
 
@@ -60,9 +66,15 @@ void WorkloadIndex::LearnPods() {
   pods_ = std::move(latest);
   for (Row row = 0; row < open_pods_.size(); ++row) {
     const OpenGroups::Group& pod = open_pods_[row];
-    if (!pod.running) continue;
-    if (const snapshot::PodIdentity* const known = pods_->FindPod(pod.id)) ledger_.RenamePod(row, *known);
+    const workload::KnownPod* const known = pod.id.empty() ? nullptr : pods_->Find(pod.id);
+    if (known == nullptr) continue;
+    SetOwner(row, *known);  // also of a pod that has ended: its energy may wait for the name
+    if (pod.running) ledger_.RenamePod(row, known->identity);
   }
+  ledger_.SetOwnersOfEnded([&](std::string_view uid) {
+    const workload::KnownPod* const known = pods_->Find(uid);
+    return known == nullptr ? std::nullopt : std::optional(OwnerOf(*known));
+  });
   for (Row row = 0; row < open_containers_.size(); ++row) {
     const OpenGroups::Group& container = open_containers_[row];
     if (!container.running) continue;
@@ -70,5 +82,7 @@ void WorkloadIndex::LearnPods() {
     if (known != nullptr && !known->name.empty()) ledger_.RenameContainer(row, known->name, max_label_bytes_);
   }
 }
+
+void WorkloadIndex::SetOwner(Row pod, const workload::KnownPod& known) { ledger_.SetOwner(pod, OwnerOf(known)); }
 
 }  // namespace kepler::pipeline
