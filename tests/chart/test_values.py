@@ -144,9 +144,10 @@ class Pages(unittest.TestCase):
         for path in [ROOT / "README.md", ROOT / "deploy/Dockerfile", *sorted((ROOT / "docs").glob("*.md"))]:
             for options, image in re.findall(r"docker build(?:x build)? ([^`\n]*?)-t (\S+)", path.read_text()):
                 found.setdefault(path.name, set()).add(image)
+                name = "kepler-model" if "--target model" in options else "kepler"
                 suffix = "-nonroot" if "--target nonroot" in options else ""
                 with self.subTest(path.name, image=image):
-                    self.assertRegex(image, rf"^(REGISTRY/)?kepler:{re.escape(version)}{suffix}$")
+                    self.assertRegex(image, rf"^(REGISTRY/)?{name}:{re.escape(version)}{suffix}$")
         self.assertLessEqual({"README.md", "Dockerfile", "image.md", "kubernetes.md"}, found.keys())
 
 
