@@ -174,7 +174,7 @@ Status SetText(const Key& key, const Field& field, std::string_view text) {
 Mistakes SetTexts(const Key& key, const Field& field, std::span<const std::string> texts) {
   Mistakes mistakes;
   if (uint32_t* const* set = std::get_if<uint32_t*>(&field)) {
-    uint32_t bits = texts.empty() ? AllOf(key) : 0;
+    uint32_t bits = texts.empty() ? *std::get<uint32_t*>(Default(key)) : 0;
     for (const std::string& text : texts)
       if (const Status added = AddToSet(key, bits, text); !added) return {{added.error().message}};
     **set = bits;
