@@ -97,6 +97,8 @@ constexpr Section kSections[] = {
     {"Container", [](const Family& f) { return f.gates == kContainer; }},
     {"Virtual machine", [](const Family& f) { return f.gates == kVm; }},
     {"Pod", [](const Family& f) { return f.gates == kPod; }},
+    {"Namespace and owner (only with `kube.enabled`; not in the default of `metricsLevel`)",
+     [](const Family& f) { return f.gates == kNamespace || f.gates == kOwner; }},
     {"Agent", IsSelf},
     {"Agent process (only with `debugCollectors: [process]`)", IsCollector},
 };
@@ -119,7 +121,8 @@ std::string LevelText(uint32_t gates) {
   std::string text;
   for (const auto& [gate, name] :
        {std::pair{kNode, "node"}, std::pair{kProcess, "process"}, std::pair{kContainer, "container"},
-        std::pair{kVm, "vm"}, std::pair{kPod, "pod"}, std::pair{kProcessCollector, "collector"}})
+        std::pair{kVm, "vm"}, std::pair{kPod, "pod"}, std::pair{kNamespace, "namespace"}, std::pair{kOwner, "owner"},
+        std::pair{kProcessCollector, "collector"}})
     if ((gates & gate) != 0) text += (text.empty() ? "" : ", ") + std::string(name);
   return text;
 }

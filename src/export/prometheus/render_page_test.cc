@@ -220,6 +220,9 @@ TEST(Render, EverySample_LabelsOfItsFamilyInOrder) {
                         .check = status::CounterCheck{},
                         .is_counted = true});
   s.other.emplace();
+  s.namespaces = {2, {std::make_shared<const snapshot::OwnerIdentity>("shop")}, {Energy{}, Energy{}}, {BootTime{}}};
+  s.owners = {
+      2, {std::make_shared<const snapshot::OwnerIdentity>("shop", "Job", "x")}, {Energy{}, Energy{}}, {BootTime{}}};
   auto shared = s;
   shared.zones.back().domain = status::Domain::kIdleCpu;
   shared.idle_payers = snapshot::IdlePayers::kByUse;

@@ -13,6 +13,9 @@ using snapshot::Snapshot;
 using status::Domain;
 using status::NodeFeatures;
 
+constexpr uint32_t kWorkloads = kAllLevels & ~uint32_t{kNode};
+constexpr uint32_t kNameable = kContainer | kPod | kNamespace | kOwner;
+
 // The HELP texts of Origin::kUpstream are part of its interface and must not change.
 constexpr auto kEnergyFamilies = std::to_array<Family>({
     {"kepler_conservation_error_joules",
@@ -38,6 +41,14 @@ constexpr auto kEnergyFamilies = std::to_array<Family>({
     {"kepler_container_state_info",
      "State of the container: running or terminated; always 1; only with exporter.prometheus.exactTotals",
      kContainerState, States<&Snapshot::containers>, "", kContainer},
+    {"kepler_namespace_cpu_idle_joules_total",
+     "Share of idle CPU energy of all pods that a namespace had on this node, in joules; only with kube.enabled and "
+     "attribution.idle: by-use or by-request",
+     kNamespaceZone, NamespaceIdleJoules, "joules", kNamespace},
+    {"kepler_namespace_cpu_joules_total",
+     "Active CPU energy of all pods that a namespace had on this node, ended ones included, in joules; only with "
+     "kube.enabled",
+     kNamespaceZone, NamespaceJoules, "joules", kNamespace},
     {"kepler_node_cache_miss_total", "Last-level cache misses of all processes; only if activity.counters is on",
      kNodeName, NodeEvents<&HardwareEvents::cache_misses>, "", kNode},
     {"kepler_node_context_switches_total", "Context switches on all CPUs", kNodeName,
@@ -75,11 +86,11 @@ constexpr auto kEnergyFamilies = std::to_array<Family>({
     {"kepler_node_cpu_idle_unlisted_joules_total",
      "Shared idle energy without a series at the level, in joules; reasons as in "
      "kepler_node_cpu_unlisted_joules_total; only with attribution.idle: by-use or by-request",
-     kNodeUnlisted, IdleUnlistedJoules, "joules", kProcess | kContainer | kVm | kPod},
+     kNodeUnlisted, IdleUnlistedJoules, "joules", kWorkloads},
     {"kepler_node_cpu_idle_unnamed_joules",
      "Shared idle energy of containers and pods that wait for their names, in joules, as "
      "kepler_node_cpu_unnamed_joules; only with attribution.idle: by-use or by-request",
-     kNodeUnnamed, IdleUnnamedJoules, "joules", kContainer | kPod},
+     kNodeUnnamed, IdleUnnamedJoules, "joules", kNameable},
     {"kepler_node_cpu_idle_watts", "Power consumption of cpu in idle state at node level in watts", kNodeZone,
      NodeWatts<&NodeZone::idle_power>, "watts", kNode, kUpstream},
     {"kepler_node_cpu_info", "CPU information from procfs", kCpu, NodeCpuInfo, "", kAlways, kUpstream},
@@ -101,12 +112,12 @@ constexpr auto kEnergyFamilies = std::to_array<Family>({
     {"kepler_node_cpu_unlisted_joules_total",
      "Active energy without a series at the level, in joules: departed (the series ended), capped (used while the "
      "workload had no series, as by most short-lived processes), unseen (used by unknown processes between two "
-     "scans), outside (not part of any workload of the level)",
-     kNodeUnlisted, NodeUnlistedJoules, "joules", kProcess | kContainer | kVm | kPod},
+     "scans, or by pods that ended before they had a name), outside (not part of any workload of the level)",
+     kNodeUnlisted, NodeUnlistedJoules, "joules", kWorkloads},
     {"kepler_node_cpu_unnamed_joules",
      "Energy of new containers and pods that wait a few seconds for their names, in joules. They have no series yet; "
      "their series will start with this energy; only with kube.enabled",
-     kNodeUnnamed, NodeUnnamedJoules, "joules", kContainer | kPod},
+     kNodeUnnamed, NodeUnnamedJoules, "joules", kNameable},
     {"kepler_node_cpu_usage_ratio", "CPU usage ratio of a node (value between 0.0 and 1.0)", kNodeName,
      OfSnapshot<&Snapshot::usage_ratio>, "ratio", kNode, kUpstream},
     {"kepler_node_cpu_watts", "Power consumption of cpu at node level in watts", kNodeZone, NodeWatts<&NodeZone::power>,
@@ -139,6 +150,14 @@ constexpr auto kEnergyFamilies = std::to_array<Family>({
      NodeWatts<&NodeZone::power, Domain::kPlatform>, "watts", kNode},
     {"kepler_node_softirqs_total", "Software interrupts for input and output on all CPUs: block, net_rx, net_tx",
      kNodeType, NodeSoftirqs, "", kNode},
+    {"kepler_owner_cpu_idle_joules_total",
+     "Share of idle CPU energy of all pods that a controller had on this node, in joules; only with kube.enabled and "
+     "attribution.idle: by-use or by-request",
+     kOwnerZone, OwnerIdleJoules, "joules", kOwner},
+    {"kepler_owner_cpu_joules_total",
+     "Active CPU energy of all pods that a controller (Deployment, StatefulSet, DaemonSet, Job, ...) had on this node, "
+     "ended ones included, in joules; pods without a controller have an empty owner; only with kube.enabled",
+     kOwnerZone, OwnerJoules, "joules", kOwner},
     {"kepler_platform_counter_difference_joules",
      "Energy by the sensor's own energy counter minus the integral of its power, since the first reading, in joules. "
      "As "

@@ -19,8 +19,10 @@ enum Gate : uint32_t {
   kContainer = 1u << 2,
   kVm = 1u << 3,
   kPod = 1u << 4,
-  kAllLevels = (1u << 5) - 1,
-  kProcessCollector = 1u << 5
+  kNamespace = 1u << 5,
+  kOwner = 1u << 6,
+  kAllLevels = (1u << 7) - 1,
+  kProcessCollector = 1u << 7
 };
 
 /// Source of a family's definition, which shows how stable its name is.

@@ -14,7 +14,14 @@ constexpr uint64_t kOne = 1;  // the value of info metrics
 
 /// The gates of the levels are in the order of the levels.
 static_assert(kPod == kProcess << std::to_underlying(Level::kPod));
+static_assert(kOwner == kProcess << std::to_underlying(Level::kOwner));
 uint32_t GateOf(Level level) { return kProcess << std::to_underlying(level); }
+
+/// Namespaces and owners are known only if pods are named.
+bool IsExported(const Context& c, Level level) {
+  const bool is_roll_up = level == Level::kNamespace || level == Level::kOwner;
+  return (c.selection.levels & GateOf(level)) != 0 && (!is_roll_up || c.snapshot.pod_informer);
+}
 
 void AddUnattributed(const Context& c, status::Domain domain, Visitor& out) {
   ForEachZone(c, domain, [&](const auto& zone, size_t z) {
@@ -24,7 +31,7 @@ void AddUnattributed(const Context& c, status::Domain domain, Visitor& out) {
 
 void AddUnlisted(const Context& c, status::Domain domain, Visitor& out) {
   for (const Level level : snapshot::kAllLevels) {
-    if ((c.selection.levels & GateOf(level)) == 0) continue;
+    if (!IsExported(c, level)) continue;
     if (domain == status::Domain::kIdleCpu && !SharesIdle(c.snapshot, level)) continue;
     for (const auto reason : snapshot::kAllUnlisted) {
       const auto& energy = c.snapshot.unlisted[static_cast<size_t>(level)][static_cast<size_t>(reason)];
@@ -37,8 +44,8 @@ void AddUnlisted(const Context& c, status::Domain domain, Visitor& out) {
 
 void AddUnnamed(const Context& c, status::Domain domain, Visitor& out) {
   if (!c.snapshot.pod_informer) return;
-  for (const Level level : {Level::kContainer, Level::kPod}) {
-    if ((c.selection.levels & GateOf(level)) == 0) continue;
+  for (const Level level : {Level::kContainer, Level::kPod, Level::kNamespace, Level::kOwner}) {
+    if (!IsExported(c, level)) continue;
     const auto& energy = c.snapshot.unnamed[static_cast<size_t>(level)];
     ForEachZone(c, domain,
                 [&](const auto& zone, size_t z) { out.Add({ToString(level), zone.path, zone.name}, Of(energy[z])); });
@@ -96,6 +103,36 @@ void NodeIdleBaselineInfo(const Context& c, Visitor& out) {
   });
 }
 
+namespace {
+
+/// Calls add(owner, zone, energy, begin) for every zone of a domain and every row.
+template <class Add>
+void AddRollUp(const Context& c, const snapshot::RollUp& of, status::Domain domain, const Add& add) {
+  if (!c.snapshot.pod_informer) return;
+  for (size_t row = 0; row < of.rows(); ++row)
+    ForEachZone(c, domain, [&](const auto& zone, size_t z) {
+      add(*of.identity[row], zone, Of(of.energy_at(row, z)), of.begin[row]);
+    });
+}
+
+void AddNamespaces(const Context& c, status::Domain domain, Visitor& out) {
+  AddRollUp(c, c.snapshot.namespaces, domain, [&](const auto& owner, const auto& zone, const auto& energy, auto begin) {
+    out.Add({owner.name_space, zone.path, zone.name}, energy, begin);
+  });
+}
+
+void AddOwners(const Context& c, status::Domain domain, Visitor& out) {
+  AddRollUp(c, c.snapshot.owners, domain, [&](const auto& owner, const auto& zone, const auto& energy, auto begin) {
+    out.Add({owner.name_space, owner.kind, owner.name, zone.path, zone.name}, energy, begin);
+  });
+}
+
+}  // namespace
+
+void NamespaceJoules(const Context& c, Visitor& out) { AddNamespaces(c, status::Domain::kCpu, out); }
+void NamespaceIdleJoules(const Context& c, Visitor& out) { AddNamespaces(c, status::Domain::kIdleCpu, out); }
+void OwnerJoules(const Context& c, Visitor& out) { AddOwners(c, status::Domain::kCpu, out); }
+void OwnerIdleJoules(const Context& c, Visitor& out) { AddOwners(c, status::Domain::kIdleCpu, out); }
 void NodeUnattributedJoules(const Context& c, Visitor& out) { AddUnattributed(c, status::Domain::kCpu, out); }
 void NodeUnlistedJoules(const Context& c, Visitor& out) { AddUnlisted(c, status::Domain::kCpu, out); }
 void NodeUnnamedJoules(const Context& c, Visitor& out) { AddUnnamed(c, status::Domain::kCpu, out); }
@@ -109,8 +146,7 @@ void IdleAttributionInfo(const Context& c, Visitor& out) {
 }
 
 void ConservationError(const Context& c, Visitor& out) {
-  const auto add = [&](std::string_view level, uint32_t gate, const std::vector<Energy>& error) {
-    if ((c.selection.levels & gate) == 0) return;
+  const auto add = [&](std::string_view level, const std::vector<Energy>& error) {
     const auto& zones = c.snapshot.zones;
     for (size_t z = 0; z < error.size(); ++z) {
       // Zones of two meters can have one name, and so can a zone and its idle energy. The first of them gets the sum.
@@ -122,9 +158,9 @@ void ConservationError(const Context& c, Visitor& out) {
       out.Add({level, zones[z].name}, Of(sum));
     }
   };
-  add("node", kNode, c.snapshot.conservation_error[snapshot::kLevels]);
+  if ((c.selection.levels & kNode) != 0) add("node", c.snapshot.conservation_error[snapshot::kLevels]);
   for (const Level level : snapshot::kAllLevels)
-    add(ToString(level), GateOf(level), c.snapshot.conservation_error[static_cast<size_t>(level)]);
+    if (IsExported(c, level)) add(ToString(level), c.snapshot.conservation_error[static_cast<size_t>(level)]);
 }
 
 void EnergySourceInfo(const Context& c, Visitor& out) {

@@ -91,6 +91,11 @@ void NodeUnattributedJoules(const Context& c, Visitor& out);
 void NodeUnlistedJoules(const Context& c, Visitor& out);
 /// Emits rows only if pods are named; labels: kNodeUnnamed.
 void NodeUnnamedJoules(const Context& c, Visitor& out);
+// Emits rows only if pods are named.
+void NamespaceJoules(const Context& c, Visitor& out);      // labels: kNamespaceZone
+void NamespaceIdleJoules(const Context& c, Visitor& out);  // labels: kNamespaceZone
+void OwnerJoules(const Context& c, Visitor& out);          // labels: kOwnerZone
+void OwnerIdleJoules(const Context& c, Visitor& out);      // labels: kOwnerZone
 // Emits rows only if workloads share idle energy.
 void IdleUnattributedJoules(const Context& c, Visitor& out);
 void IdleUnlistedJoules(const Context& c, Visitor& out);

@@ -17,6 +17,7 @@ namespace {
 using std::chrono::seconds;
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::Key;
 using ::testing::Not;
 
@@ -116,6 +117,38 @@ TEST_F(VisitSeriesTest, FurtherLabelsOfAPod_AreShown) {
   EXPECT_THAT(Visit().lines["kepler_pod_cpu_joules_total"],
               Contains("pod_id=p1 pod_name=shop pod_namespace=default state=running zone=package label_tier=front "
                        "5000000uJ @0"));
+}
+
+TEST_F(VisitSeriesTest, NamespacesAndOwners_OnlyIfPodsAreNamed) {
+  for (snapshot::RollUp* const of : {&snapshot_.namespaces, &snapshot_.owners}) {
+    of->zones = 2;
+    of->energy = {Energy::Microjoules(5), Energy::Microjoules(6)};
+    of->begin = {BootTime(seconds(9))};
+  }
+  snapshot_.namespaces.identity = {std::make_shared<const snapshot::OwnerIdentity>("shop")};
+  snapshot_.owners.identity = {std::make_shared<const snapshot::OwnerIdentity>("shop", "Deployment", "web")};
+  const auto level = static_cast<size_t>(snapshot::Level::kNamespace);
+  snapshot_.unlisted[level][1][0] = Energy::Microjoules(7);
+  snapshot_.unnamed[level][0] = Energy::Microjoules(8);
+  auto lines = Visit().lines;
+  EXPECT_THAT(lines, Not(Contains(Key("kepler_namespace_cpu_joules_total"))));
+  EXPECT_THAT(lines["kepler_node_cpu_unlisted_joules_total"], Not(Contains(HasSubstr("level=namespace"))));
+  EXPECT_THAT(lines["kepler_conservation_error_joules"], Not(Contains(HasSubstr("level=owner"))));
+  snapshot_.pod_informer.emplace();
+  lines = Visit().lines;
+  EXPECT_THAT(lines["kepler_namespace_cpu_joules_total"],
+              ElementsAre("namespace=shop path=aggregated-package zone=package 5uJ @9",
+                          "namespace=shop path=aggregated-dram zone=dram 6uJ @9"));
+  EXPECT_THAT(lines["kepler_owner_cpu_joules_total"],
+              Contains("namespace=shop owner_kind=Deployment owner_name=web path=aggregated-dram zone=dram 6uJ @9"));
+  EXPECT_THAT(lines["kepler_node_cpu_unlisted_joules_total"],
+              Contains("level=namespace path=aggregated-package reason=capped zone=package 7uJ @3"));
+  EXPECT_THAT(lines["kepler_node_cpu_unnamed_joules"],
+              Contains("level=namespace path=aggregated-package zone=package 8uJ @0"));
+  EXPECT_THAT(lines["kepler_conservation_error_joules"], Contains("level=owner zone=dram 0uJ @0"));
+  lines = Visit({.levels = kPod}).lines;
+  EXPECT_THAT(lines, Not(Contains(Key("kepler_owner_cpu_joules_total"))));
+  EXPECT_THAT(lines["kepler_node_cpu_unlisted_joules_total"], Not(Contains(HasSubstr("level=namespace"))));
 }
 
 TEST_F(VisitSeriesTest, CutProcesses_CountWithTheSamplesThatEachWouldHave) {
