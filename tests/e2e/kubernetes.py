@@ -233,9 +233,11 @@ class Cluster(contextlib.AbstractContextManager):
 
 
 def pod(uid, name, containers, namespace="shop", requests=None, annotations=None):
-    """As the API shows it; `containers`: name to id, `requests`: of each of them."""
-    return {"metadata": {"uid": uid, "name": name, "namespace": namespace, "labels": {"app": name},
-                         "annotations": annotations or {}},
+    """As the API shows it, of a Deployment with the pod's name; `containers`: name to id, `requests`: of each of them."""
+    return {"metadata": {"uid": uid, "name": name, "namespace": namespace,
+                         "labels": {"app": name, "pod-template-hash": "5d9f"}, "annotations": annotations or {},
+                         "ownerReferences": [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": f"{name}-5d9f",
+                                              "uid": "2c1e", "controller": True}]},
             "spec": {"nodeName": NODE, "containers": [
                 {"name": container, "resources": {"requests": requests or {}}} for container in containers]},
             "status": {"phase": "Running", "containerStatuses": [

@@ -276,10 +276,11 @@ class ShortPods(unittest.TestCase):
         self.enterContext(Cgroup(BURSTABLE))
         self.cluster = self.enterContext(Cluster())
         config = json.loads(self.cluster.config(pollInterval="15s")) | {"monitor": {"minTerminatedEnergyThreshold": 0}}
-        self.agent = self.enterContext(metered_agent(self.tree, interval="5s", config=json.dumps(config)))
+        self.agent = self.enterContext(metered_agent(self.tree, "--metrics=all", interval="5s", config=json.dumps(config)))
         self.tree.start()
         self.checker = ScrapeChecker(pids_return=lambda labels: True)
         self.joules = {"container": {}, "pod": {}}  # (id, name): most that a series had
+        self.totals = {}  # of the latest scrape: level, and labels to joules
 
     def look(self):
         scrape = self.checker.check(self.agent.scrape())
@@ -287,7 +288,16 @@ class ShortPods(unittest.TestCase):
             for labels, value in scrape.series(f"kepler_{level}_cpu_joules_total"):
                 key = labels[f"{level}_id"], labels[f"{level}_name"]
                 seen[key] = max(seen.get(key, 0), value)
+        self.look_at_owners(scrape)
         return scrape
+
+    def look_at_owners(self, scrape):
+        """Totals of namespaces and owners keep what pods used that have ended."""
+        for level in ("namespace", "owner"):
+            now = {tuple(sorted(labels.items())): value for labels, value in scrape.series(f"kepler_{level}_cpu_joules_total")}
+            before, self.totals[level] = self.totals.get(level, {}), now
+            self.assertEqual({key for key, value in before.items() if now.get(key, -1) < value}, set())
+        self.assertEqual(scrape.sum("kepler_namespace_cpu_joules_total"), scrape.sum("kepler_owner_cpu_joules_total"))
 
     def run_pods(self):
         """All of them, at most eight at a time."""
@@ -340,6 +350,12 @@ class ShortPods(unittest.TestCase):
               + ", ".join(f"{level} {100 * share:.2f} %" for level, share in shares.items()), flush=True)
         self.assertEqual(self.checker.problems, [])
         self.assertEqual({(one.uid, one.name) for one in pods} - self.joules["pod"].keys(), set())
+        seen = sum(value for (_, name), value in self.joules["pod"].items() if name)
+        self.assertGreaterEqual(after.sum("kepler_namespace_cpu_joules_total", namespace="shop"), seen)
+        for one in pods:
+            self.assertGreaterEqual(
+                after.sum("kepler_owner_cpu_joules_total", namespace="shop", owner_kind="Deployment", owner_name=one.name),
+                self.joules["pod"][one.uid, one.name])
         for level, share in shares.items():
             self.assertGreaterEqual(share, 0.99, level)
 

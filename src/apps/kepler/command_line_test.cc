@@ -47,7 +47,7 @@ TEST(ParseCommandLine, Nothing_GivesTheDefaults) {
   EXPECT_EQ(c.stdout_top, 0);
   EXPECT_TRUE(c.prometheus_enabled);
   EXPECT_THAT(c.debug_collectors, ElementsAre(DebugCollector::kGo));
-  EXPECT_EQ(c.metrics_level, kAllLevels);
+  EXPECT_EQ(c.metrics_level, kUpstreamLevels);
   EXPECT_EQ(c.web_config_file, "");
   EXPECT_THAT(c.listen_addresses, ElementsAre(":28282"));
   EXPECT_FALSE(c.pprof_enabled);

@@ -18,7 +18,7 @@
 
 namespace kepler::agent {
 
-enum class MetricsLevel : uint8_t { kNode, kProcess, kContainer, kVm, kPod };
+enum class MetricsLevel : uint8_t { kNode, kProcess, kContainer, kVm, kPod, kNamespace, kOwner };
 enum class Meter : uint8_t { kRapl, kHwmon, kFake };
 enum class PlatformKind : uint8_t { kPmCounters, kRedfish, kDcmi, kAcpi, kPsu, kBattery };
 enum class ActivityChoice : uint8_t { kAuto, kBpf, kProcfs };
@@ -26,8 +26,9 @@ enum class Counters : uint8_t { kOff, kHardware };
 enum class DebugCollector : uint8_t { kGo, kProcess };
 using workload::kubernetes::InformerMode;
 
-inline constexpr settings::EnumSet kAllLevels = {MetricsLevel::kNode, MetricsLevel::kProcess, MetricsLevel::kContainer,
-                                                 MetricsLevel::kVm, MetricsLevel::kPod};
+/// Levels of Kepler 0.11, the default.
+inline constexpr settings::EnumSet kUpstreamLevels = {MetricsLevel::kNode, MetricsLevel::kProcess,
+                                                      MetricsLevel::kContainer, MetricsLevel::kVm, MetricsLevel::kPod};
 
 struct Host {
   std::string sysfs = "/sys";
@@ -78,7 +79,7 @@ struct Config {
   int64_t stdout_top = 0;
   bool prometheus_enabled = true;
   std::vector<DebugCollector> debug_collectors = {DebugCollector::kGo};
-  settings::EnumSet<MetricsLevel> metrics_level = kAllLevels;
+  settings::EnumSet<MetricsLevel> metrics_level = kUpstreamLevels;
   Limits limits;
   bool created_lines = false;
   bool exact_totals = false;

@@ -253,7 +253,7 @@ experimental: {hwmon: {chipRules: }, gpu: {idlePower: }}
   EXPECT_FALSE(c.stdout_enabled);
   EXPECT_TRUE(c.prometheus_enabled);
   EXPECT_THAT(c.debug_collectors, IsEmpty());
-  EXPECT_EQ(c.metrics_level, kAllLevels);
+  EXPECT_EQ(c.metrics_level, kUpstreamLevels);
   EXPECT_THAT(c.listen_addresses, IsEmpty());
   EXPECT_THAT(c.preferred_meters, IsEmpty());
 }
@@ -271,18 +271,20 @@ TEST(LoadYaml, MetricsLevel_TextListOrCommas) {
   EXPECT_EQ(level("node"), Levels({MetricsLevel::kNode}));
   EXPECT_EQ(level("[Node, ' POD ']"), Levels({MetricsLevel::kNode, MetricsLevel::kPod}));
   EXPECT_EQ(level("\"node, container\""), Levels({MetricsLevel::kNode, MetricsLevel::kContainer}));
-  EXPECT_EQ(level("all"), kAllLevels);
-  EXPECT_EQ(level("[]"), kAllLevels);
+  EXPECT_EQ(level("[pod, namespace, owner]"),
+            Levels({MetricsLevel::kPod, MetricsLevel::kNamespace, MetricsLevel::kOwner}));
+  EXPECT_EQ(level("all").bits, (1U << 7) - 1);
+  EXPECT_EQ(level("[]"), kUpstreamLevels);
 }
 
 TEST(LoadYaml, BadMetricsLevel_NamesTheChoices) {
   const auto error = [](const std::string& value) {
     return LoadError("exporter:\n  prometheus:\n    metricsLevel: " + value + "\n");
   };
-  EXPECT_EQ(
-      error("[node, pods]"),
-      "k.yaml:3: exporter.prometheus.metricsLevel: \"pods\" is not one of node, process, container, vm, pod, all; "
-      "did you mean pod?");
+  EXPECT_EQ(error("[node, pods]"),
+            "k.yaml:3: exporter.prometheus.metricsLevel: \"pods\" is not one of node, process, container, vm, pod, "
+            "namespace, "
+            "owner, all; did you mean pod?");
   EXPECT_THAT(error("\"\""), HasSubstr("\"\" is not one of node"));
   EXPECT_THAT(error("{}"), HasSubstr("metricsLevel: must be a list, for example [a, b]"));
   EXPECT_THAT(error("[[node]]"), HasSubstr("metricsLevel: must be a list of texts"));

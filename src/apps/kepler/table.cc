@@ -29,7 +29,7 @@ constexpr std::array kKernelThreads = {"each"sv, "one"sv, "none"sv};
 constexpr std::array kIdlePayers = {"node"sv, "by-use"sv, "by-request"sv};
 constexpr std::array kDebugCollectors = {"go"sv, "process"sv};
 constexpr std::array kInformerModes = {"auto"sv, "kubelet"sv, "apiserver"sv};
-constexpr std::array kLevels = {"node"sv, "process"sv, "container"sv, "vm"sv, "pod"sv};
+constexpr std::array kLevels = {"node"sv, "process"sv, "container"sv, "vm"sv, "pod"sv, "namespace"sv, "owner"sv};
 
 constexpr int64_t kDay = Duration(hours(24)).count();
 constexpr int64_t kShortestInterval = Duration(std::chrono::milliseconds(10)).count();  // a tick must end in it
@@ -169,7 +169,9 @@ constexpr Key kKeys[] = {
     Key("exporter.prometheus.debugCollectors", "",
         "Collectors of metrics about the agent itself: process; go is accepted without effect",
         kAt<&Config::debug_collectors>, {.choices = kDebugCollectors}),
-    Key("exporter.prometheus.metricsLevel", "metrics", "Levels of metrics to export; also: all",
+    Key("exporter.prometheus.metricsLevel", "metrics",
+        "Levels of metrics to export; also: all. namespace and owner add totals of pods by namespace and by controller "
+        "(with kube.enabled)",
         kAt<&Config::metrics_level>, {.choices = kLevels}),
     Key("exporter.prometheus.limits.maxProcesses", "",
         "Maximum number of running processes with series, by most recent power; 0: all. The energy of the other "

@@ -288,7 +288,9 @@ prometheus::RenderOptions MakeRenderOptions(const Config& config, const BuildInf
   static_assert(Levels({MetricsLevel::kNode}).bits == series::kNode &&
                 Levels({MetricsLevel::kProcess}).bits == series::kProcess &&
                 Levels({MetricsLevel::kContainer}).bits == series::kContainer &&
-                Levels({MetricsLevel::kVm}).bits == series::kVm && Levels({MetricsLevel::kPod}).bits == series::kPod);
+                Levels({MetricsLevel::kVm}).bits == series::kVm && Levels({MetricsLevel::kPod}).bits == series::kPod &&
+                Levels({MetricsLevel::kNamespace}).bits == series::kNamespace &&
+                Levels({MetricsLevel::kOwner}).bits == series::kOwner);
   return {LabelText(config.node_name), {config.metrics_level.bits, build, !config.exact_totals}, config.created_lines};
 }
 
