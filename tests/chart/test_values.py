@@ -1,5 +1,6 @@
 """Values, schema, rules and dashboard agree with each other and with what the agent has. Without helm."""
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -223,6 +224,22 @@ class Compose(unittest.TestCase):
         self.assertIn("no-new-privileges:true", agent["security_opt"])
         self.assertEqual({tuple(volume.split(":")) for volume in agent["volumes"]},
                          {(own, path, "ro") for own, path in host_mounts(manifest(PROFILES[0]))})
+
+    def test_the_model_server_is_the_one_of_the_agent(self):
+        more = yaml.safe_load((self.FOLDER / "model-server.yaml").read_text())
+        agent = yaml.safe_load((self.FOLDER / "compose.yaml").read_text())["services"]["kepler"]
+        server = more["services"]["model-server"]
+        *flags, url = more["services"]["kepler"]["command"]
+        self.assertEqual(flags, agent["command"])
+        port = server["ports"][0].split(":")[-1]
+        self.assertEqual(url, f"--model.server=http://model-server:{port}")
+        subprocess.run([os.environ["KEPLER_BIN"], "--config.check", url], check=True, capture_output=True)
+        dockerfile = (ROOT / server["build"]["dockerfile"]).read_text()
+        model = re.search(rf" AS {server['build']['target']}\n(.*?)\n\n", dockerfile, re.S)[1]
+        self.assertIn(f"EXPOSE {port}\n", model)
+        volume, path = server["volumes"][0].split(":")
+        self.assertIn(volume, more["volumes"])
+        self.assertIn(f"--store={path}", model)
 
     def test_prometheus_takes_its_configuration(self):
         config = (self.FOLDER / "prometheus.yml").read_text()
