@@ -37,8 +37,10 @@ WallTime DecodeTime(pbf_reader time) {
   std::chrono::seconds seconds{0};
   Nanoseconds nanos{0};
   while (time.next()) {
-    if (time.tag() == 1) seconds = std::chrono::seconds(time.get_int64());
-    if (time.tag() == 2) nanos = Nanoseconds(time.get_int32());
+    if (time.tag() == 1)
+      seconds = std::chrono::seconds(time.get_int64());
+    else if (time.tag() == 2)
+      nanos = Nanoseconds(time.get_int32());
   }
   return WallTime(seconds + nanos);
 }
@@ -46,16 +48,22 @@ WallTime DecodeTime(pbf_reader time) {
 Metric DecodeMetric(pbf_reader in) {
   Metric metric;
   while (in.next()) {
+    const auto field = in.tag();  // 0 once the field is read, in debug builds
     pbf_reader part = in.get_message();
-    if (in.tag() == 1) {
+    if (field == 1) {
       auto& [name, value] = metric.labels.emplace_back();
-      while (part.next()) (part.tag() == 1 ? name : value) = part.get_string();
+      while (part.next()) {
+        std::string& text = part.tag() == 1 ? name : value;
+        text = part.get_string();
+      }
       continue;
     }
-    metric.counter = in.tag() == 3;
+    metric.counter = field == 3;
     while (part.next()) {
-      if (part.tag() == 1) metric.value = part.get_double();
-      if (part.tag() == 3) metric.created = DecodeTime(part.get_message());
+      if (part.tag() == 1)
+        metric.value = part.get_double();
+      else if (part.tag() == 3)
+        metric.created = DecodeTime(part.get_message());
     }
   }
   return metric;
