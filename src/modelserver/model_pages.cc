@@ -20,7 +20,7 @@ constexpr std::string_view kHead = R"(<!DOCTYPE html>
 body{{font:16px/1.5 system-ui,sans-serif;margin:1rem auto;max-width:70rem;padding:0 1rem}}
 .wide{{overflow-x:auto}} table{{border-collapse:collapse;width:100%}}
 th,td{{text-align:left;padding:.3rem .6rem;border-bottom:1px solid #8885;vertical-align:top}}
-td.n{{text-align:right;font-variant-numeric:tabular-nums}} code{{overflow-wrap:anywhere}}
+.n{{text-align:right;font-variant-numeric:tabular-nums}} code{{overflow-wrap:anywhere}}
 </style></head><body>
 )";
 
@@ -58,8 +58,8 @@ std::string Number(const Stated& stated, std::string_view key) {
 std::string MachineText(const StoredModel& model) {
   if (!model.machine()) return "not stated";
   const model::MachineSpec& machine = *model.machine();
-  return fmt::format("{}, {} CPUs, {} sockets, {} GiB", Escape(machine.processor), machine.cores, machine.chips,
-                     machine.memory_gib);
+  return fmt::format("{}, {} CPU{}, {} socket{}, {} GiB", Escape(machine.processor), machine.cores,
+                     machine.cores == 1 ? "" : "s", machine.chips, machine.chips == 1 ? "" : "s", machine.memory_gib);
 }
 
 std::string SourceText(const StoredModel& model) {
@@ -129,7 +129,7 @@ std::string WriteListPage(const ModelIndex& index) {
   page += fmt::format("<h1>Power models</h1>\n<p>{} models. <a href=\"/models\">As JSON</a></p>\n", models.size());
   page +=
       "<div class=\"wide\"><table><thead><tr><th>Model</th><th>Machine</th><th>Source</th><th>Output</th>"
-      "<th>Features</th><th>MAE (W)</th><th>MAPE (%)</th></tr></thead><tbody>\n";
+      "<th>Features</th><th class=\"n\">MAE (W)</th><th class=\"n\">MAPE (%)</th></tr></thead><tbody>\n";
   for (const StoredModel* const model : models) page += Row(*model);
   page += "</tbody></table></div>\n";
   if (!index.skipped.empty()) page += "<h2>Files that cannot be read</h2>\n<ul>\n";
@@ -153,8 +153,8 @@ std::string WriteCardPage(const StoredModel& model) {
   page += Line("Files", FileLines(model)) + "</tbody></table>\n";
   page +=
       "<h2>Stated errors</h2>\n<div class=\"wide\"><table><thead><tr><th>Component</th><th>Trainer</th>"
-      "<th>MAE (W)</th><th>MAPE (%)</th><th>MAE, other machines</th><th>MAPE, other "
-      "machines</th></tr></thead><tbody>\n";
+      "<th class=\"n\">MAE (W)</th><th class=\"n\">MAPE (%)</th><th class=\"n\">MAE on other machines (W)</th>"
+      "<th class=\"n\">MAPE on other machines (%)</th></tr></thead><tbody>\n";
   return page + Errors(power) + "</tbody></table></div>\n</body></html>\n";
 }
 
