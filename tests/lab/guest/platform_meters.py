@@ -177,8 +177,16 @@ def faults_cost_their_own_series(lab):
     lab.programme.redfish.faults = {}
     lab.programme.set(acpi=watts["acpi"])
     began = time.monotonic()
-    wait_shown(lab, **lab.programme.watts)
-    return f"{gone}; all back within {time.monotonic() - began:.1f} s"
+    back = {}
+
+    def seen():
+        lab.scrape()
+        for source, power in lab.programme.watts.items():
+            if source not in back and is_near(shown(lab).get(source), power):
+                back[source] = time.monotonic() - began
+        return len(back) == len(lab.programme.watts)
+    wait_until(seen, "every meter again", PATIENCE, period=0.3)
+    return f"{gone}; back: " + ", ".join(f"{source} {seconds:.1f} s" for source, seconds in back.items())
 
 
 def implausible_power_is_refused(lab):
