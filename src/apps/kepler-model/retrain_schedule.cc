@@ -28,8 +28,8 @@ std::vector<std::vector<std::string>> RetrainSteps(const Serving& config) {
   return steps;
 }
 
-RetrainSchedule::RetrainSchedule(const Serving& config, modelserver::jobs::JobQueue& queue, std::function<void()> done)
-    : config_(config), queue_(queue), done_(std::move(done)) {}
+RetrainSchedule::RetrainSchedule(Serving config, modelserver::jobs::JobQueue& queue, std::function<void()> done)
+    : config_(std::move(config)), queue_(queue), done_(std::move(done)) {}
 
 void RetrainSchedule::Add() {
   using modelserver::jobs::JobState;

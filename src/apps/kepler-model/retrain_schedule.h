@@ -18,7 +18,7 @@ namespace kepler::lab::tool {
 class RetrainSchedule {
  public:
   /// `queue` must outlive it. `done` is called after each job, on the thread of the jobs.
-  RetrainSchedule(const Serving& config, modelserver::jobs::JobQueue& queue, std::function<void()> done);
+  RetrainSchedule(Serving config, modelserver::jobs::JobQueue& queue, std::function<void()> done);
   /// Starts the thread that adds a job at once and then every config.retrain_interval.
   [[nodiscard]] Status Start();
 
