@@ -54,6 +54,7 @@ TEST(AnswerReader, GivesTheSameInPiecesOfAnySize) {
            Case{"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhelloHTTP", "hello", true, false, 4},
            Case{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;a=b\r\nhel\r\n2\r\nlo\r\n0\r\nX: y\r\n\r\n",
                 "hello", true, true, 0},
+           Case{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX: y\r\n\r\n", "", true, true, 0},
            Case{"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 206 x\r\nContent-Length: 1\r\n\r\nx", "x", true, true, 0},
            Case{"HTTP/1.1 200 OK\r\n\r\nto the end", "to the end", true, false, 0},
            Case{"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 1\r\n\r\nx", "x", true, false, 0},
