@@ -23,7 +23,7 @@ constexpr size_t kFirstCapacity = 4096;
 enum class Text : uint8_t { kPieces, kRecord };  // a record is returned by one read into a large enough buffer
 
 /// Reads to the end. Some failures (ESRCH of an exited process) appear only during a read.
-Result<std::string_view> ReadToEnd(int fd, const char* path, ReadBuffer& buffer, Text text) {
+Result<std::string_view> ReadToEnd(int fd, const char* path, ReadBuffer& buffer, Text text, size_t max) {
   if (buffer.capacity() == 0) buffer.Grow(kFirstCapacity);
   size_t used = 0;
   for (;;) {
@@ -35,8 +35,7 @@ Result<std::string_view> ReadToEnd(int fd, const char* path, ReadBuffer& buffer,
     }
     if (got == 0) break;
     used += static_cast<size_t>(got);
-    if (used > kMaxFileBytes)
-      return Fail(ErrorKind::kMalformed, fmt::format("read {}: longer than {} bytes", path, kMaxFileBytes));
+    if (used > max) return Fail(ErrorKind::kMalformed, fmt::format("read {}: longer than {} bytes", path, max));
     if (text == Text::kRecord && used < buffer.capacity()) break;
   }
   return std::string_view(buffer.data(), used);
@@ -52,9 +51,10 @@ Result<UniqueFd> OpenAs(std::string_view shown, int dirfd, const char* path, int
   return UniqueFd(fd);
 }
 
-Result<std::string_view> OpenAndRead(int dirfd, const char* path, ReadBuffer& buffer, Text text) {
+Result<std::string_view> OpenAndRead(int dirfd, const char* path, ReadBuffer& buffer, Text text,
+                                     size_t max = kMaxFileBytes) {
   KEPLER_TRY(const UniqueFd file, OpenAt(dirfd, path, O_NOCTTY | O_NONBLOCK));
-  return ReadToEnd(file.get(), path, buffer, text);
+  return ReadToEnd(file.get(), path, buffer, text, max);
 }
 
 /// Returns true if the file is on a file system that the kernel generates: a read may have an effect, or wait.
@@ -132,14 +132,16 @@ Result<UniqueFd> OpenFileBeneath(const std::string& root, std::string_view path)
 }
 
 Result<std::string_view> ReadAttribute(const std::string& path, ReadBuffer& buffer) {
-  KEPLER_TRY(const std::string_view text, ReadFileAt(AT_FDCWD, path.c_str(), buffer));
+  KEPLER_TRY(const std::string_view text,
+             OpenAndRead(AT_FDCWD, path.c_str(), buffer, Text::kPieces, kMaxAttributeBytes));
   return Trim(text);
 }
 
 std::unexpected<Error> FailMalformed(std::string_view path, std::string_view text, std::string_view expected) {
   constexpr size_t kShown = 40;
-  return Fail(ErrorKind::kMalformed,
-              fmt::format("read {}: \"{}\" is not {}", path, SanitizeUtf8(text, kShown), expected));
+  const std::string found =
+      text.empty() ? "the file is empty, and" : fmt::format("\"{}\" is", SanitizeUtf8(text, kShown));
+  return Fail(ErrorKind::kMalformed, fmt::format("read {}: {} not {}", path, found, expected));
 }
 
 }  // namespace kepler::os

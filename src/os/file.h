@@ -15,6 +15,8 @@ namespace kepler::os {
 /// Maximum file size. No expected file is larger (/proc/cpuinfo of 1,000 processors has 2 MiB). A larger file is an
 /// error; its text is never silently cut.
 inline constexpr size_t kMaxFileBytes = size_t{8} << 20;
+/// Maximum size of an attribute: sysfs gives one page (Documentation/filesystems/sysfs.rst), at most 64 KiB on arm64.
+inline constexpr size_t kMaxAttributeBytes = size_t{64} << 10;
 
 /// Memory for one file at a time, kept between reads: no allocation once the buffer has its size. A view from
 /// ReadFileAt is valid until the next read into the same buffer.
@@ -57,10 +59,12 @@ class ReadBuffer {
 /// `root`/`path`.
 [[nodiscard]] Result<UniqueFd> OpenFileBeneath(const std::string& root, std::string_view path);
 
-/// Returns the text of an attribute without surrounding white space. The view lives in `buffer`.
+/// Returns the text of an attribute without surrounding white space. The view lives in `buffer`. Errors: as FailErrno;
+/// kMalformed if the file is longer than kMaxAttributeBytes.
 [[nodiscard]] Result<std::string_view> ReadAttribute(const std::string& path, ReadBuffer& buffer);
 
-/// Returns the error "read PATH: "text" is not …" with at most 40 bytes of the text, as valid UTF-8.
+/// Returns the error "read PATH: "text" is not …" with at most 40 bytes of the text, as valid UTF-8. An
+/// empty text is called an empty file.
 [[nodiscard]] std::unexpected<Error> FailMalformed(std::string_view path, std::string_view text,
                                                    std::string_view expected);
 

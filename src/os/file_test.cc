@@ -46,6 +46,23 @@ TEST(ReadFileAt, ExactlyTheLimit_IsRead_OneMoreByteIsMalformed) {
   EXPECT_EQ(ReadFileAt(AT_FDCWD, tree.Path("more").c_str(), buffer).error().kind, ErrorKind::kMalformed);
 }
 
+TEST(ReadAttribute, IsAtMostAPageLong) {
+  testing::FakeTree tree;
+  tree.Write("most", std::string(kMaxAttributeBytes, 'x'));
+  tree.Write("more", std::string(kMaxAttributeBytes + 1, 'x'));
+  ReadBuffer buffer;
+  EXPECT_EQ(ReadAttribute(tree.Path("most"), buffer)->size(), kMaxAttributeBytes);
+  EXPECT_EQ(ReadAttribute(tree.Path("more"), buffer).error().kind, ErrorKind::kMalformed);
+}
+
+TEST(ReadNumber, EmptyFile_IsSaidToBeEmpty) {
+  testing::FakeTree tree;
+  tree.Write("n", "\n");
+  ReadBuffer buffer;
+  EXPECT_EQ(ReadNumber<int>(tree.Path("n"), buffer).error().message,
+            "read " + tree.Path("n") + ": the file is empty, and not a whole number in range");
+}
+
 TEST(ReadFileAt, MissingOrDirectory_ErrorSaysWhatAndWhy) {
   testing::FakeTree tree;
   ReadBuffer buffer;

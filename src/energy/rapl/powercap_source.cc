@@ -69,6 +69,7 @@ Result<std::vector<Domain>> PowercapSource::Discover() {
     if (zone.fault) faulted_.push_back(zone.path);
   auto zones = WithoutTwins(std::move(tree->zones));
   if (zones.empty()) {
+    if (!tree->problems.empty()) return std::unexpected(tree->problems.front());
     return Fail(ErrorKind::kNotFound,
                 fmt::format("no RAPL zone in {}/class/powercap; is the intel_rapl_msr module loaded?", sysfs_));
   }

@@ -79,6 +79,15 @@ TEST_F(PowercapSourceTest, Discover_EmptyPowercap_SaysWhatWouldHelp) {
   EXPECT_THAT(domains.error().message, HasSubstr("intel_rapl_msr"));
 }
 
+TEST_F(PowercapSourceTest, Discover_NoNameCanBeRead_GivesThatErrorAndNamesNoModule) {
+  tree_.MakeDir("class/powercap/intel-rapl:0/name");
+  tree_.Write("class/powercap/intel-rapl:0/energy_uj", "1\n");
+  const auto domains = Discover();
+  ASSERT_FALSE(domains);
+  EXPECT_EQ(domains.error().kind, ErrorKind::kIo);
+  EXPECT_THAT(domains.error().message, HasSubstr("intel-rapl:0/name"));
+}
+
 TEST_F(PowercapSourceTest, Discover_ZoneWithoutAnyRange_IsNone) {
   TwoSockets();
   for (const char* core : {"intel-rapl:0:0", "intel-rapl:2:0"})
