@@ -125,6 +125,11 @@ class PlatformMeters(unittest.TestCase):
                          {"rapl": "used", "acpi": "used", "psu": "ready", "battery": "silent"}, "on mains")
         self.assertIn("<p>redfish: not configured; set experimental.platform.redfish.enabled and configFile</p>", page)
 
+    def test_the_command_has_its_own_help(self):
+        done = subprocess.run([binary(), "meters", "--help"], capture_output=True, text=True, timeout=30)
+        self.assertEqual(done.returncode, 0)
+        self.assertTrue(done.stderr.startswith("usage: kepler meters [--json]"), "as kepler --help: to stderr, like Kepler 0.11")
+
     def meters(self, *words):
         """({name: what `kepler meters` says of the meter}, its log)"""
         done = subprocess.run([binary(), "meters", "--json", "--host.sysfs", self.machine.root, *words], capture_output=True,

@@ -40,6 +40,13 @@ bool CheckStart(const agent::Config& config) {
   return warning.has_value();
 }
 
+constexpr const char* kMetersHelp =
+    "usage: kepler meters [--json] [<flags>]\n\n"
+    "Prints every energy meter of this machine: whether the agent would use it, its power now, and why not.\n\n"
+    "  --json    print JSON instead of a table\n"
+    "  <flags>   the flags of the agent (kepler --help), for example --config.file: they decide which meters are "
+    "used\n";
+
 /// `kepler meters [--json] [FLAG]...`: prints the meters of this machine.
 int RunMeters(std::vector<const char*> arguments, const BuildInfo& build) {
   arguments.erase(arguments.begin() + 1);
@@ -50,6 +57,7 @@ int RunMeters(std::vector<const char*> arguments, const BuildInfo& build) {
     const auto meters = agent::SurveyMeters(parsed.config, SystemClock(), std::chrono::seconds(1));
     parsed.text = json ? MeterJson(meters) : MeterTable(meters);
   }
+  if (parsed.action == settings::Action::kHelp) parsed.text = kMetersHelp;
   return settings::WriteOut(parsed, "kepler meters");
 }
 
