@@ -15,7 +15,6 @@
 #include "daemon/descriptor_budget.h"
 #include "daemon/self_status.h"
 #include "energy/platform/redfish/bmc_file.h"
-#include "os/read_machine_info.h"
 #include "settings/print.h"
 
 namespace kepler::agent {
@@ -31,11 +30,6 @@ http::server::Response Text(std::string text, std::string content_type = "text/p
 bool Wants(const Config& config, DebugCollector collector) {
   const auto& wanted = config.debug_collectors;
   return std::ranges::find(wanted, collector) != wanted.end();
-}
-
-Shared MakeShared(const Host& host, const Clock& clock) {
-  return {.proc_stat = std::make_shared<os::ProcStatReader>(host.procfs, clock),
-          .machine = model::SpecOf(os::ReadMachineInfo(host.procfs, host.sysfs))};
 }
 
 }  // namespace
@@ -83,23 +77,9 @@ Status Agent::Build() {
   options.web_config_file = config_.web_config_file;
   options.limits.workers = 1;  // for two small pages that people read; each thread costs memory
   KEPLER_TRY(server_, http::server::Server::Create(std::move(options)));
-  const Host& host = config_.host;
-  const Shared shared = MakeShared(host, clock_);
-  KEPLER_TRY(model_store_, MakeModelStore(config_, std::make_shared<SystemClock>(), shared.models, shared.machine));
-  // Before the meters, so that the first choice has them; it looks at nothing that is built later.
-  constexpr std::chrono::seconds kPatience{1};
-  if (model_store_) KEPLER_CHECK_OK(model_store_->Start(kPatience));
-  KEPLER_TRY(meters_, MakeMeters(config_, clock_, shared));
-  KEPLER_TRY(activity_, MakeActivity(config_, clock_, shared.proc_stat));
-  resolver_ = std::make_unique<workload::Resolver>(host.procfs, clock_);
   pods_ = MakeInformer(config_, clock_);
-  pipeline::NodeParts parts{*activity_,  *meters_,         *resolver_,  board_,   clock_,
-                            host.procfs, shared.proc_stat, pods_.get(), started_, shared.events};
-  if (model_store_) parts.model_store = [this] { return model_store_->status(); };
-  parts.models = {.board = shared.models, .machine = shared.machine};
-  tick_ = std::make_unique<pipeline::NodeTick>(std::move(parts), MakeRetention(config_), config_.split,
-                                               MakeLimits(config_));
-  collector_ = std::make_unique<pipeline::Collector>(*tick_, board_, clock_, config_.freshness);
+  KEPLER_TRY(node_, ThisNode::Open(config_, clock_, pods_.get()));
+  collector_ = std::make_unique<pipeline::Collector>(node_->tick(), node_->board(), clock_, config_.freshness);
   cache_ = std::make_unique<prometheus::ScrapeCache>(
       MakeRenderOptions(config_, build_),
       Wants(config_, DebugCollector::kProcess) ? prometheus::ScrapeCache::SelfStatusProvider(daemon::ReadSelfStatus)
@@ -121,7 +101,7 @@ Status Agent::StartAll() {
     KEPLER_CHECK_OK(metrics_->Start());
   }
   AddEndpoints();
-  KEPLER_TRY(const uint64_t sockets, daemon::ClientDescriptors(model_store_ ? model_store_->descriptors() : 0));
+  KEPLER_TRY(const uint64_t sockets, daemon::ClientDescriptors(node_->model_descriptors()));
   server_->LimitSockets(sockets);
   KEPLER_CHECK_OK(server_->Start());
   for (const std::string& url : Urls()) log::Info("serving", {{"url", metrics_ ? url + "metrics" : url}});
@@ -220,7 +200,7 @@ void Agent::AddEndpoints() {
     answer(Health(collector_->IsLive(), "the last tick is too old"));
   };
   const auto ready = [this](const http::server::Request&, const http::server::Responder& answer) {
-    answer(Health(board_.Latest() != nullptr, "no complete snapshot yet"));
+    answer(Health(node_->board().Latest() != nullptr, "no complete snapshot yet"));
   };
   for (const char* path : {"/-/healthy", "/probe/livez", "/healthz"}) server_->Handle(path, live);
   for (const char* path : {"/-/ready", "/probe/readyz"}) server_->Handle(path, ready);
@@ -243,7 +223,7 @@ void Agent::AddEndpoints() {
 
 std::optional<web::PageTable> Agent::Meters() const {
   constexpr size_t kMaxZones = 50;  // of each meter
-  const auto snapshot = board_.Latest();
+  const auto snapshot = node_->board().Latest();
   if (snapshot == nullptr) return std::nullopt;
   const Config config = [this] {
     const std::scoped_lock lock(config_mutex_);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "apps/kepler/config.h"
+#include "apps/kepler/this_node.h"
 #include "base/build_info.h"
 #include "base/clock.h"
 #include "base/result.h"
@@ -17,9 +18,7 @@
 #include "export/web/landing_page.h"
 #include "export/web/metrics_endpoint.h"
 #include "http/server/server.h"
-#include "model_store/model_store.h"
 #include "pipeline/collector.h"
-#include "pipeline/node_tick.h"
 #include "settings/command_line.h"
 #include "workload/kubernetes/informer.h"
 
@@ -68,14 +67,8 @@ class Agent final : public daemon::Service {
   BuildInfo build_;
   const std::function<Configuration()> parse_;
   SystemClock clock_;
-  const BootTime started_ = clock_.Now();
-  snapshot::Board board_;
-  std::unique_ptr<energy::MeterSet> meters_;
-  std::unique_ptr<activity::ActivitySource> activity_;
-  std::unique_ptr<workload::Resolver> resolver_;
-  std::unique_ptr<model_store::ModelStore> model_store_;  // null: there are no places to look at
   std::unique_ptr<workload::kubernetes::Informer> pods_;  // null: they are not named
-  std::unique_ptr<pipeline::NodeTick> tick_;
+  std::unique_ptr<ThisNode> node_;
   std::unique_ptr<pipeline::Collector> collector_;
   std::unique_ptr<prometheus::ScrapeCache> cache_;
   std::unique_ptr<http::server::Server> server_;
