@@ -17,12 +17,10 @@ constexpr double kSpan = 0.1;
 constexpr double kUsualSlope = 2;
 constexpr double kBusiestWithoutLine = 0.2;
 
-double Seconds(Nanoseconds time) { return std::chrono::duration<double>(time).count(); }
-
 }  // namespace
 
 void IdleBaselineFit::Learn(std::optional<Power> power, Ratio busy, Nanoseconds elapsed) {
-  const double seconds = Seconds(elapsed);
+  const double seconds = ToSeconds(elapsed);
   now_ += seconds;
   pending_.seconds += seconds;
   pending_.unread += seconds;
@@ -37,7 +35,7 @@ void IdleBaselineFit::Learn(std::optional<Power> power, Ratio busy, Nanoseconds 
 }
 
 void IdleBaselineFit::Skip(Nanoseconds elapsed) {
-  now_ += Seconds(elapsed);
+  now_ += ToSeconds(elapsed);
   pending_ = {};
 }
 

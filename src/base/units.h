@@ -10,6 +10,8 @@ namespace kepler {
 
 using Nanoseconds = std::chrono::nanoseconds;
 
+[[nodiscard]] constexpr double ToSeconds(Nanoseconds time) { return std::chrono::duration<double>(time).count(); }
+
 /// Energy in whole microjoules. The value is signed because differences may be negative; totals are never negative. The
 /// range (9.2e12 J) is enough for one kilowatt for 290 years.
 class Energy {

@@ -16,8 +16,6 @@ const Power kMaxOfCounter = Power::Watts(1'000);
 /// 100 ms), so a very short interval may contain the energy of a longer one.
 constexpr Nanoseconds kGateSlack = std::chrono::milliseconds(100);
 
-double Seconds(Nanoseconds time) { return std::chrono::duration<double>(time).count(); }
-
 Energy Product(Power power, Nanoseconds elapsed) {
   constexpr double kRepresentable = 9.2e18;
   const double microjoules = power.watts() * static_cast<double>(elapsed.count()) / 1e3;
@@ -138,7 +136,7 @@ void Meter::AccountCounter(DomainState& state, RawCounter now, const DomainReadi
       ++status_.rejected_readings;
       status_.rejected_energy = SaturatingSum(status_.rejected_energy, delta.refused);
       Complain(state, "energy reading rejected",
-               fmt::format("{} J in {} s is more than the possible {} J", delta.refused.ToJoules(), Seconds(elapsed),
+               fmt::format("{} J in {} s is more than the possible {} J", delta.refused.ToJoules(), ToSeconds(elapsed),
                            limits.max.ToJoules()),
                "it continues from this value without that energy; if the energy is real, report the model of the "
                "machine");
@@ -167,8 +165,8 @@ void Meter::SuspectUnknownWraps(DomainState& state, Energy energy, Nanoseconds e
   ++status_.unknown_wraps;
   Complain(
       state, "energy counter may have wrapped unnoticed",
-      fmt::format("it was not read for {:.1f} s, but can wrap in {:.1f} s", Seconds(elapsed),
-                  Seconds(longest_interval().value_or(elapsed))),
+      fmt::format("it was not read for {:.1f} s, but can wrap in {:.1f} s", ToSeconds(elapsed),
+                  ToSeconds(longest_interval().value_or(elapsed))),
       "its energy is a lower bound; unless the machine was suspended, shorten monitor.interval (if it is 0: scrape "
       "more often)");
 }
@@ -196,7 +194,7 @@ void Meter::AccountPower(DomainState& state, Power now, BootTime at) {
   if (first) return;
   ++status_.resets;
   Complain(state, "power sensor was not read for too long",
-           fmt::format("there is no reading of the last {} s", Seconds(elapsed)),
+           fmt::format("there is no reading of the last {} s", ToSeconds(elapsed)),
            "that time is not counted; check whether the machine was suspended or monitor.interval is above 5m");
 }
 

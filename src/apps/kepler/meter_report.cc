@@ -34,8 +34,6 @@ bool ChooseFirst(std::vector<MeterReport>& meters, std::string_view measures) {
   return true;
 }
 
-double Seconds(Nanoseconds time) { return std::chrono::duration<double>(time).count(); }
-
 /// With the prefix that gives a number from 1 to 999, for values below 1000.
 std::string WithPrefix(double value, std::string_view unit) {
   for (const std::string_view prefix : {"", "m", "µ", "n"}) {
@@ -115,8 +113,8 @@ MeterRows ToRows(const std::vector<MeterReport>& meters, size_t max_zones) {
     MeterRow row{meter.interface.empty() ? meter.name : fmt::format("{} ({})", meter.name, meter.interface),
                  meter.measures, std::string(ToString(meter.state))};
     if (!meter.zones.empty()) {
-      row[6] = meter.period > Nanoseconds::zero() ? fmt::format("{:g} s", Seconds(meter.period)) : "demand";
-      row[7] = meter.longest_interval ? fmt::format("{:.0f} s", Seconds(*meter.longest_interval)) : "-";
+      row[6] = meter.period > Nanoseconds::zero() ? fmt::format("{:g} s", ToSeconds(meter.period)) : "demand";
+      row[7] = meter.longest_interval ? fmt::format("{:.0f} s", ToSeconds(*meter.longest_interval)) : "-";
     }
     const size_t shown = std::min(meter.zones.size(), max_zones);
     for (const ReportedZone& zone : std::span(meter.zones).first(shown)) {
@@ -161,13 +159,13 @@ std::string MeterJson(const std::vector<MeterReport>& meters) {
                       json::Quote(zone.name), json::Quote(zone.path),
                       zone.is_known ? fmt::format("{}", zone.power.watts()) : "null", zone.is_part,
                       NumberOrNull(zone.resolution.joules), NumberOrNull(zone.resolution.watts)));
-    const std::string wrap = meter.longest_interval ? fmt::format("{}", Seconds(*meter.longest_interval)) : "null";
+    const std::string wrap = meter.longest_interval ? fmt::format("{}", ToSeconds(*meter.longest_interval)) : "null";
     const std::string interface = meter.interface.empty() ? "null" : json::Quote(meter.interface);
     objects.push_back(
         fmt::format(R"({{"name":{},"measures":{},"interface":{},"state":{},"reason":{},"period_seconds":{},)"
                     R"("wraps_in_seconds":{},"zones":[{}]}})",
                     json::Quote(meter.name), json::Quote(meter.measures), interface, json::Quote(ToString(meter.state)),
-                    json::Quote(meter.reason), NumberOrNull(Seconds(meter.period)), wrap, fmt::join(zones, ",")));
+                    json::Quote(meter.reason), NumberOrNull(ToSeconds(meter.period)), wrap, fmt::join(zones, ",")));
   }
   return fmt::format("{{\"meters\":[{}]}}\n", fmt::join(objects, ","));
 }

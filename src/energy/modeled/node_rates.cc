@@ -11,20 +11,18 @@ namespace {
 
 constexpr Nanoseconds kLongestTrustedGap = std::chrono::minutes(5);
 
-double Seconds(Nanoseconds time) { return std::chrono::duration<double>(time).count(); }
-
 double Grown(uint64_t before, uint64_t now) { return static_cast<double>(os::Forward(before, now)); }
 
 /// Returns the time in which the machine was powered: the elapsed time, or after a long gap the time that the kernel
 /// has counted.
 double PoweredSeconds(const os::ProcStat& before, const os::ProcStat& now) {
   const Nanoseconds elapsed = now.at - before.at;
-  if (elapsed <= kLongestTrustedGap) return Seconds(elapsed);
+  if (elapsed <= kLongestTrustedGap) return ToSeconds(elapsed);
   const auto counted = [](const os::ProcStatCpu& cpu) {
     return cpu.user + cpu.nice + cpu.system + cpu.irq + cpu.softirq + cpu.idle + cpu.iowait + cpu.steal;
   };
   const double ticks = Grown(counted(before.cpu), counted(now.cpu));
-  return std::min(Seconds(elapsed), ticks * Seconds(os::ClockTick()) / std::max(now.cpu.cpus, 1u));
+  return std::min(ToSeconds(elapsed), ticks * ToSeconds(os::ClockTick()) / std::max(now.cpu.cpus, 1u));
 }
 
 }  // namespace
@@ -53,10 +51,10 @@ std::optional<NodeInterval> NodeRates::Update(const os::ProcStat& now) {
   NodeInterval interval;
   interval.rates.fill(std::numeric_limits<double>::quiet_NaN());
   interval.seconds = last ? PoweredSeconds(*last, now) : 0;
-  UpdateEvents(interval, last ? interval.seconds / Seconds(now.at - last->at) : 1);
+  UpdateEvents(interval, last ? interval.seconds / ToSeconds(now.at - last->at) : 1);
   if (interval.seconds <= 0) return std::nullopt;
-  interval.rates[kCpuTime] = Seconds(os::RanTime(last->cpu, now.cpu)) * 1e3 / interval.seconds;
-  interval.rates[kSteal] = Seconds(os::StolenTime(last->cpu, now.cpu)) * 1e3 / interval.seconds;
+  interval.rates[kCpuTime] = ToSeconds(os::RanTime(last->cpu, now.cpu)) * 1e3 / interval.seconds;
+  interval.rates[kSteal] = ToSeconds(os::StolenTime(last->cpu, now.cpu)) * 1e3 / interval.seconds;
   if (known_.test(kSwitches))
     interval.rates[kSwitches] = Grown(*last->context_switches, *now.context_switches) / interval.seconds;
   if (known_.test(kPageFaults))
@@ -75,7 +73,7 @@ void NodeRates::UpdateEvents(NodeInterval& interval, double powered) {
   if (!events_) return;
   if (events_->at > last_events_.at) {
     const NodeEvents last = std::exchange(last_events_, *events_);
-    const double seconds = Seconds(events_->at - last.at) * powered;
+    const double seconds = ToSeconds(events_->at - last.at) * powered;
     events_known_ = last.counted && events_->counted && seconds > 0;
     if (events_known_)
       event_rates_ = {Grown(last.total.cycles, events_->total.cycles) / seconds,
