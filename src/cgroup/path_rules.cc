@@ -64,6 +64,7 @@ constexpr std::array kRules = {
     Rule{kNone, "", "", "machine-xen\\x2d", ".scope", "", IdShape::kName},
     Rule{kNone, "", "", "machine-ch\\x2d", ".scope", "", IdShape::kName},
     Rule{"systemd-nspawn", "", "", "machine-", ".scope", "supervisor", IdShape::kName},
+    Rule{"kepler-run", "", "", "kepler-run-", "", "", IdShape::kName},  // command_group.h
     // nspawn --keep-unit from the root cgroup: the container's name is not in the path.
     Rule{"systemd-nspawn", "", kRootComponent, "payload", "", "", IdShape::kFixed},
     // /<namespace>/<id> of nerdctl and other clients of containerd. Other runtimes with bare ids look the same.

@@ -1,0 +1,85 @@
+#include "cgroup/command_group.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "base/unique_fd.h"
+#include "cgroup/tree.h"
+#include "os/file.h"
+
+namespace kepler::cgroup {
+namespace {
+
+/// Returns the directory of this process in `tree`; "" if it is not in the tree.
+std::string OwnDirectory(const Tree& tree, const os::CgroupLines& lines) {
+  const auto line = std::ranges::find_if(lines, [&](const os::CgroupLine& candidate) {
+    return tree.version == Version::kUnified ? candidate.hierarchy == 0
+                                             : os::HasController(candidate.controllers, "cpuacct");
+  });
+  if (line == lines.end()) return {};
+  const Paths paths = Paths::Discover(tree, line->path, ::getpid());
+  if (!paths.reliable() || !line->path.starts_with(paths.prefix())) return {};
+  const std::string own = line->path == "/" ? std::string() : line->path.substr(paths.prefix().size());
+  return tree.path + paths.namespace_root() + own;
+}
+
+Status WriteTo(const std::string& path, std::string_view text) {
+  const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!file.valid()) return FailErrno("open", path);
+  if (::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+    return FailErrno("write", path);
+  return {};
+}
+
+}  // namespace
+
+std::string CommandId(std::string_view program, int32_t pid) {
+  std::string name(program.substr(program.rfind('/') + 1).substr(0, 100));
+  for (char& c : name) {
+    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.';
+    if (!plain) c = '_';
+  }
+  return fmt::format("{}-{}", name, pid);
+}
+
+Result<CommandGroup> CommandGroup::Create(const std::string& sysfs, const std::string& procfs, std::string_view id) {
+  const Trees trees = FindTrees(sysfs, procfs);
+  const os::CgroupLines lines = ReadOwnLines(procfs);
+  CommandGroup group;
+  for (const auto& tree : {trees.unified, trees.cpuacct}) {
+    if (!tree) continue;
+    const std::string own = OwnDirectory(*tree, lines);
+    if (own.empty()) continue;
+    const std::string path = fmt::format("{}/{}-{}", own, kCommandRuntime, id);
+    if (::mkdir(path.c_str(), 0755) != 0) return FailErrno("create cgroup", path);
+    group.directories_.push_back(path);
+  }
+  if (group.directories_.empty())
+    return Fail(ErrorKind::kUnavailable, "no cgroup tree of this process is mounted in " + sysfs + "/fs/cgroup");
+  return group;
+}
+
+CommandGroup::CommandGroup(CommandGroup&& other) noexcept : directories_(std::exchange(other.directories_, {})) {}
+
+CommandGroup::~CommandGroup() {
+  for (const std::string& path : directories_) ::rmdir(path.c_str());
+}
+
+Status CommandGroup::Add(int32_t pid) const {
+  for (const std::string& path : directories_) KEPLER_CHECK_OK(WriteTo(path + "/cgroup.procs", std::to_string(pid)));
+  return {};
+}
+
+size_t CommandGroup::processes() const {
+  os::ReadBuffer buffer;
+  const auto text = os::ReadFileAt(AT_FDCWD, (directories_.front() + "/cgroup.procs").c_str(), buffer);
+  return text ? static_cast<size_t>(std::ranges::count(*text, '\n')) : 0;
+}
+
+}  // namespace kepler::cgroup

@@ -1,0 +1,43 @@
+#pragma once
+// CommandGroup: a cgroup for one command and everything that it starts, below the cgroup of this process. Its name is
+// "kepler-run-ID", by which every agent on this machine lists it as the container ID of the runtime "kepler-run"
+// (path_rules.cc). Blocks; any thread.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace kepler::cgroup {
+
+/// Label value of the runtime of command groups.
+inline constexpr std::string_view kCommandRuntime = "kepler-run";
+
+/// Makes a name that people recognize and that no other group has: the file name of `program`, with anything but ASCII
+/// letters, digits, '_' and '.' replaced by '_', then the `pid`.
+[[nodiscard]] std::string CommandId(std::string_view program, int32_t pid);
+
+class CommandGroup {
+ public:
+  /// Creates the group in the trees that account CPU time. Errors: kPermission if this user may not create cgroups
+  /// here; kUnavailable if no tree is mounted.
+  [[nodiscard]] static Result<CommandGroup> Create(const std::string& sysfs, const std::string& procfs,
+                                                   std::string_view id);
+  /// Removes the group if it has no process.
+  ~CommandGroup();
+  CommandGroup(CommandGroup&& other) noexcept;
+  CommandGroup& operator=(CommandGroup&&) = delete;
+
+  /// Moves a process of one thread into the group. Its children start there.
+  [[nodiscard]] Status Add(int32_t pid) const;
+  /// Number of processes that run in the group; 0 if that cannot be read.
+  [[nodiscard]] size_t processes() const;
+
+ private:
+  CommandGroup() = default;
+  std::vector<std::string> directories_;  // in each tree
+};
+
+}  // namespace kepler::cgroup
