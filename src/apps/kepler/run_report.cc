@@ -1,0 +1,128 @@
+#include "apps/kepler/run_report.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "cgroup/command_group.h"
+#include "cgroup/owner.h"
+#include "export/stdout/text_table.h"
+#include "json/document.h"
+
+namespace kepler::agent {
+namespace {
+
+double WattsOver(Energy energy, Nanoseconds time) { return time > Nanoseconds::zero() ? (energy / time).watts() : 0; }
+
+/// Of the machine's energy.
+double ShareOf(const RunZone& zone) {
+  return zone.command && zone.total.microjoules() > 0 ? zone.command->ToJoules() / zone.total.ToJoules() : 0;
+}
+
+std::optional<size_t> FindRow(const snapshot::Table<snapshot::ContainerIdentity>& table, std::string_view container) {
+  for (size_t row = 0; row < table.rows(); ++row) {
+    const snapshot::ContainerIdentity& identity = *table.identity[row];
+    if (identity.runtime == cgroup::kCommandRuntime && cgroup::PlainId(identity.id) == container) return row;
+  }
+  return std::nullopt;
+}
+
+/// Sets what is known of the error of an estimated zone.
+void FindError(const snapshot::Snapshot& snapshot, RunZone& zone) {
+  for (const status::EstimateStatus& estimate : snapshot.estimates) {
+    if (estimate.of_workloads) continue;
+    for (const status::ZoneModel& model : *estimate.models)
+      if (model.zone == zone.name) zone.error_watts = model.error_watts;
+  }
+}
+
+std::string MeterLine(const RunReport& report) {
+  std::vector<std::string> texts;
+  for (const RunZone& zone : report.zones) {
+    std::string text = zone.source;
+    if (zone.estimated)
+      text = zone.error_watts > 0
+                 ? fmt::format("{} is an estimate of a power model, ± {:.3g} W", zone.name, zone.error_watts)
+                 : fmt::format("{} is an estimate of a power model, error unknown", zone.name);
+    if (std::ranges::find(texts, text) == texts.end()) texts.push_back(std::move(text));
+  }
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+}  // namespace
+
+void FillFrom(const snapshot::Snapshot& snapshot, BootTime begin, std::string_view container, RunReport& report) {
+  report.measured = snapshot.taken_boot - begin;
+  report.cpus = snapshot.cpus->size();
+  const auto row = FindRow(snapshot.containers, container);
+  if (row) report.cpu = snapshot.containers.cpu[*row];
+  for (size_t z = 0; z < snapshot.zones.size(); ++z) {
+    const status::Zone& from = snapshot.zones[z];
+    if (from.domain == status::Domain::kIdleCpu) continue;
+    RunZone zone{.name = from.name,
+                 .path = from.path,
+                 .source = from.source,
+                 .estimated = from.source == "model",
+                 .error_watts = 0,
+                 .command = std::nullopt,
+                 .active = snapshot.node[z].active,
+                 .total = snapshot.node[z].total};
+    if (z < snapshot.containers.zones) zone.command = row ? snapshot.containers.energy_at(*row, z) : Energy();
+    if (zone.estimated) FindError(snapshot, zone);
+    report.zones.push_back(std::move(zone));
+  }
+}
+
+std::string RunText(const RunReport& report) {
+  using console::Align;
+  constexpr size_t kMaxCell = 80;
+  const double seconds = ToSeconds(report.duration);
+  std::string text = fmt::format("\nCommand    {}\nExit code  {}\nTime       {:.3f} s\nCPU time   {:.3f} s",
+                                 console::Printable(fmt::format("{}", fmt::join(report.argv, " ")), kMaxCell),
+                                 report.exit_code, seconds, ToSeconds(report.cpu));
+  if (seconds > 0) text += fmt::format(", on average {:.2f} of {} CPUs", ToSeconds(report.cpu) / seconds, report.cpus);
+  text += "\n\n";
+  std::vector<std::vector<std::string>> rows;
+  for (const RunZone& zone : report.zones) {
+    const auto joules = [](Energy energy) { return fmt::format("{:.3f}", energy.ToJoules()); };
+    rows.push_back({console::Printable(zone.name, kMaxCell), zone.command ? joules(*zone.command) : "-",
+                    zone.command ? fmt::format("{:.2f}", WattsOver(*zone.command, report.duration)) : "-",
+                    zone.command ? fmt::format("{:.1f} %", ShareOf(zone) * 100) : "-", joules(zone.total),
+                    fmt::format("{:.2f}", WattsOver(zone.total, report.measured))});
+  }
+  text += console::DrawTable({{"Zone", Align::kLeft},
+                              {"Joules", Align::kRight},
+                              {"Watts", Align::kRight},
+                              {"Share", Align::kRight},
+                              {"Machine joules", Align::kRight},
+                              {"Machine watts", Align::kRight}},
+                             rows);
+  text += fmt::format("Meters: {}\n", console::Printable(MeterLine(report), 400));
+  if (report.left_running > 0)
+    text += fmt::format("{} processes of the command still run; their energy is counted up to its end\n",
+                        report.left_running);
+  return text;
+}
+
+std::string RunJson(const RunReport& report) {
+  std::vector<std::string> zones;
+  for (const RunZone& zone : report.zones) {
+    const std::string joules = zone.command ? fmt::format("{}", zone.command->ToJoules()) : "null";
+    const std::string share = zone.command ? fmt::format("{}", ShareOf(zone)) : "null";
+    const std::string error = zone.error_watts > 0 ? fmt::format("{}", zone.error_watts) : "null";
+    zones.push_back(fmt::format(R"({{"zone":{},"path":{},"source":{},"estimated":{},"error_watts":{},"joules":{},)"
+                                R"("share":{},"machine_active_joules":{},"machine_joules":{}}})",
+                                json::Quote(zone.name), json::Quote(zone.path), json::Quote(zone.source),
+                                zone.estimated, error, joules, share, zone.active.ToJoules(), zone.total.ToJoules()));
+  }
+  return fmt::format(R"({{"version":1,"command":{},"exit_code":{},"seconds":{},"measured_seconds":{},"cpu_seconds":{},)"
+                     R"("cpus":{},"left_running":{},"zones":[{}]}})"
+                     "\n",
+                     json::QuoteList(report.argv), report.exit_code, ToSeconds(report.duration),
+                     ToSeconds(report.measured), ToSeconds(report.cpu), report.cpus, report.left_running,
+                     fmt::join(zones, ","));
+}
+
+}  // namespace kepler::agent
