@@ -10,6 +10,7 @@
 #include "apps/kepler/config.h"
 #include "apps/kepler/meter_survey.h"
 #include "apps/kepler/rules.h"
+#include "apps/kepler/run_command.h"
 #include "apps/kepler/wiring.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -67,6 +68,7 @@ int main(int argc, char** argv) {
   daemon::PrepareProcess();
   const BuildInfo build = daemon::ThisBuild();
   if (argc > 1 && std::string_view(argv[1]) == "meters") return RunMeters({argv, argv + argc}, build);
+  if (argc > 1 && std::string_view(argv[1]) == "run") return agent::RunCommand({argv, argv + argc}, build);
   const auto parse = [&](agent::Moment moment) {
     return agent::ParseCommandLine({argv, static_cast<size_t>(argc)}, build, {}, moment);
   };

@@ -288,7 +288,8 @@ settings::Parsed<Config> ParseCommandLine(std::span<const char* const> argv, con
       .name = "kepler",
       .about =
           "Measures the energy of this machine and shows which process, container, pod or VM used it.\n"
-          "kepler meters [--json] [<flags>] prints the energy meters of this machine instead, and exits.",
+          "kepler meters [--json] [<flags>] prints the energy meters of this machine instead, and exits.\n"
+          "kepler run [--json] [<flags>] -- <command> runs a command and prints the energy that it used.",
       .build = build};
   return settings::ParseCommandLine<Config>(argv, program, kTable, [&](Draft& draft, Config& config) {
     CheckRules(draft, config, moment);

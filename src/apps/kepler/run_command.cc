@@ -1,0 +1,150 @@
+#include "apps/kepler/run_command.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "apps/kepler/gated_command.h"
+#include "apps/kepler/rules.h"
+#include "apps/kepler/run_report.h"
+#include "apps/kepler/this_node.h"
+#include "apps/kepler/wiring.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "cgroup/command_group.h"
+#include "settings/command_line.h"
+
+namespace kepler::agent {
+namespace {
+
+constexpr const char* kHelp =
+    "usage: kepler run [--json] [--output=<file>] [<flags>] -- <command> [<argument>]...\n\n"
+    "Runs the command and reports the energy that it and everything it started used: joules, watts, CPU time and\n"
+    "share of the machine. The report goes to stderr. The exit code is that of the command.\n\n"
+    "  --json             report in JSON\n"
+    "  --output=<file>    write the report to this file\n"
+    "  <flags>            the flags of the agent (kepler --help), for example --config.file\n\n"
+    "Needs root, or a cgroup of its own: systemd-run --user --scope kepler run -- <command>\n";
+
+// As env(1), nice(1) and nohup(1).
+constexpr int kNotMeasured = 125;
+constexpr int kNotExecutable = 126;
+constexpr int kNotFound = 127;
+
+constexpr std::chrono::seconds kTick{1};
+/// The kernel reports the last CPU time of a thread up to about 30 ms after its end (activity/bpf/usage_audit.h).
+constexpr std::chrono::milliseconds kRecordDelay{50};
+
+struct RunOptions {
+  bool json = false;
+  std::string output;  // "": stderr
+  std::vector<std::string> argv;
+};
+
+/// Takes the options of `run` and the command out of `arguments`, which become those of the agent.
+RunOptions TakeOptions(std::vector<const char*>& arguments) {
+  RunOptions options;
+  const auto is = [](std::string_view wanted) {
+    return [wanted](const char* argument) { return std::string_view(argument) == wanted; };
+  };
+  const auto dashes = std::ranges::find_if(arguments, is("--"));
+  if (dashes != arguments.end()) options.argv.assign(dashes + 1, arguments.end());
+  arguments.erase(dashes, arguments.end());
+  arguments.erase(arguments.begin() + 1);
+  options.json = std::erase_if(arguments, is("--json")) > 0;
+  constexpr std::string_view kOutput = "--output=";
+  std::erase_if(arguments, [&](std::string_view argument) {
+    if (!argument.starts_with(kOutput)) return false;
+    options.output = argument.substr(kOutput.size());
+    return true;
+  });
+  return options;
+}
+
+int Refuse(const std::string& why, int code) {
+  std::fprintf(stderr, "kepler run: %s\n", EscapeControls(why).c_str());
+  return code;
+}
+
+int CodeOf(const Error& error) { return error.kind == ErrorKind::kNotFound ? kNotFound : kNotExecutable; }
+
+Result<cgroup::CommandGroup> MakeGroup(const Config& config, std::string_view id) {
+  auto group = cgroup::CommandGroup::Create(config.host.sysfs, config.host.procfs, id);
+  if (group || group.error().kind != ErrorKind::kPermission) return group;
+  return Fail(ErrorKind::kPermission,
+              group.error().message + "; run it as root, or with systemd-run --user --scope in front of it");
+}
+
+/// Takes ticks until the command has ended.
+Status Measure(GatedCommand& command, ThisNode& node) {
+  while (true) {
+    KEPLER_TRY(const bool ended, command.WaitFor(kTick));
+    if (ended) return {};
+    node.tick().Run(0);
+  }
+}
+
+Status WriteReport(const RunOptions& options, const RunReport& report) {
+  const std::string text = options.json ? RunJson(report) : RunText(report);
+  std::FILE* const file = options.output.empty() ? stderr : std::fopen(options.output.c_str(), "we");
+  if (file == nullptr) return FailErrno("open", options.output);
+  const bool written = std::fputs(text.c_str(), file) >= 0 && std::fflush(file) == 0;
+  const int why = errno;
+  if (file != stderr) std::fclose(file);
+  return written ? Status() : FailErrno("write", options.output.empty() ? "the report" : options.output, why);
+}
+
+int Run(const Config& config, const RunOptions& options) {
+  // Before any other thread: the child is a copy of this one.
+  auto command = GatedCommand::Start(options.argv);
+  if (!command) return Refuse(command.error().message, kNotMeasured);
+  const std::string id = cgroup::CommandId(options.argv.front(), command->pid());
+  const auto group = MakeGroup(config, id);
+  if (!group) return Refuse(group.error().message, kNotMeasured);
+  if (const Status added = group->Add(command->pid()); !added) return Refuse(added.error().message, kNotMeasured);
+  const SystemClock clock;
+  const auto node = ThisNode::Open(config, clock, nullptr);
+  if (!node) return Refuse(node.error().message, kNotMeasured);
+  const BootTime first_tick = clock.Now();
+  (*node)->tick().Run(0);
+  const BootTime begin = clock.Now();
+  if (const Status let = command->LetGo(); !let) return Refuse(let.error().message, CodeOf(let.error()));
+  if (const Status measured = Measure(*command, **node); !measured)
+    return Refuse(measured.error().message, kNotMeasured);
+  RunReport report;
+  report.argv = options.argv;
+  report.exit_code = command->exit_code();
+  report.duration = clock.Now() - begin;
+  report.left_running = group->processes();
+  std::this_thread::sleep_for(kRecordDelay);
+  (*node)->tick().Run(0);
+  FillFrom(*(*node)->board().Latest(), first_tick, id, report);
+  if (const Status written = WriteReport(options, report); !written)
+    return Refuse(written.error().message, report.exit_code == 0 ? kNotMeasured : report.exit_code);
+  return report.exit_code;
+}
+
+}  // namespace
+
+int RunCommand(std::vector<const char*> arguments, const BuildInfo& build) {
+  const RunOptions options = TakeOptions(arguments);
+  auto parsed = ParseCommandLine(arguments, build, {}, Moment::kStart);
+  if (parsed.action == settings::Action::kHelp) parsed.text = kHelp;
+  if (parsed.action != settings::Action::kRun) return settings::WriteOut(parsed, "kepler run");
+  if (options.argv.empty()) return Refuse("there is no command after --; see kepler run --help", kNotMeasured);
+  log::Configure(std::max(parsed.config.log_level, log::Level::kError), log::Format::kText, log::Stream::kStderr);
+  return Run(parsed.config, options);
+}
+
+}  // namespace kepler::agent
