@@ -1,0 +1,195 @@
+"""kepler run: a command's energy is its share of the CPU time, whatever the command does. The simulated meter counts."""
+import contextlib
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from harness import Agent, binary, end, require, run_tests, wait_until
+from workloads import Cgroup
+
+CONFIG = "cpu: {preferredMeters: [fake]}\n"
+WITH_WORKLOADS = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.abspath(__file__))}
+METER = []  # flags for the simulated meter
+
+
+def setUpModule():
+    folder = unittest.enterModuleContext(tempfile.TemporaryDirectory())
+    os.chmod(folder, 0o755)
+    with open(f"{folder}/kepler.yaml", "w", encoding="ascii") as file:
+        file.write(CONFIG)
+    METER.append(f"--config.file={folder}/kepler.yaml")
+
+
+def run(*command, options=(), **how):
+    return subprocess.run([binary(), "run", *METER, *options, "--", *command], capture_output=True, text=True, timeout=120, **how)
+
+
+def measure(*command, options=(), **how):
+    """(exit code, stdout, the report)"""
+    done = run(*command, options=("--json", *options), **how)
+    return done.returncode, done.stdout, json.loads(done.stderr)
+
+
+@contextlib.contextmanager
+def stress(cgroup):
+    """Keeps every CPU busy, until the end."""
+    burner = subprocess.Popen([*cgroup.command_prefix(), "stress-ng", "--quiet", "--cpu", "0"])
+    try:
+        yield
+    finally:
+        burner.terminate()  # it ends its children
+        burner.wait()
+
+
+class Energy(unittest.TestCase):
+    def setUp(self):
+        require(os.geteuid() == 0, "only root may make cgroups here")
+
+    def test_a_tree_of_1000_children_loses_nothing(self):
+        """Each of 500 children ends at once and leaves an orphan. The command reads at its end what its cgroup has used."""
+        code, out, report = measure(sys.executable, "-c", """
+import os, time
+from workloads import cpu_cgroup_paths, cgroup_usage_ns
+def processes_in(own):
+    top = "/sys/fs/cgroup/cpuacct" + own[0] if own[0] else "/sys/fs/cgroup" + own[1]
+    with open(top + "/cgroup.procs") as file:
+        return len(file.readlines())
+def work():
+    sum(range(30_000))
+for number in range(500):
+    child = os.fork()
+    if child == 0:
+        if os.fork() == 0:
+            work()
+        work()
+        os._exit(0)
+    os.waitpid(child, 0)
+own = cpu_cgroup_paths()
+while processes_in(own) > 1:
+    time.sleep(0.01)
+print(own[1], cgroup_usage_ns(*own))
+""", env=WITH_WORKLOADS)
+        self.assertEqual(code, 0)
+        path, used = out.split()
+        self.assertRegex(path, "/kepler-run-python3[0-9.]*-[0-9]+$")
+        self.assertGreater(int(used), 3 * 10**8, "1,000 children worked")
+        self.assertAlmostEqual(report["cpu_seconds"], int(used) / 1e9, delta=0.05, msg="the end of Python itself")
+        self.assertGreaterEqual(report["cpu_seconds"], int(used) / 1e9)
+
+    def test_on_a_busy_machine_its_energy_is_its_share_of_the_time(self):
+        """The other load keeps every CPU busy, so the machine's CPU time is the time that passed on each of them."""
+        with Cgroup("/kepler-e2e-run") as other, stress(other):
+            wait_until(lambda: other.usage_ns() > 10**8, "the other load")
+            code, out, report = measure(sys.executable, "-c", """
+import subprocess
+from workloads import cpu_cgroup_paths, cgroup_usage_ns
+subprocess.run(["stress-ng", "--quiet", "--cpu", "2", "--timeout", "8"], check=True)
+print(cgroup_usage_ns(*cpu_cgroup_paths()))
+""", env=WITH_WORKLOADS)
+        self.assertEqual(code, 0)
+        package = report["zones"][0]
+        self.assertAlmostEqual(package["machine_active_joules"] / package["machine_joules"], 1, delta=0.01, msg="every CPU was busy")
+        time_share = int(out) / 1e9 / (report["measured_seconds"] * report["cpus"])
+        print(f"share of the energy {package['share']:.4f}, of the CPU time {time_share:.4f}", file=sys.stderr)
+        self.assertAlmostEqual(package["share"] / time_share, 1, delta=0.01)
+
+    def test_a_command_that_sleeps_uses_next_to_nothing(self):
+        code, _, report = measure("sleep", "1.2")
+        self.assertEqual(code, 0)
+        self.assertAlmostEqual(report["seconds"], 1.2, delta=0.2)
+        self.assertLess(report["cpu_seconds"], 0.02)
+
+    def test_what_it_leaves_running_is_said(self):
+        with tempfile.TemporaryDirectory() as folder:
+            code, _, report = measure("sh", "-c", f"sleep 1000 >/dev/null 2>&1 & echo $! > {folder}/pid")
+            with open(f"{folder}/pid", encoding="ascii") as file:
+                left = int(file.read())
+        with open(f"/proc/{left}/cgroup", encoding="ascii") as file:
+            self.assertIn("/kepler-run-sh-", file.read())
+        os.kill(left, signal.SIGKILL)
+        self.assertEqual((code, report["left_running"]), (0, 1))
+
+
+class Commands(unittest.TestCase):
+    def setUp(self):
+        require(os.geteuid() == 0, "only root may make cgroups here")
+
+    def groups(self):
+        return [name for top in ("/sys/fs/cgroup", "/sys/fs/cgroup/unified", "/sys/fs/cgroup/cpuacct") if os.path.isdir(top)
+                for name in os.listdir(top) if name.startswith("kepler-run-true")]
+
+    def test_exit_codes_are_those_of_a_shell(self):
+        for command, code in ((("true",), 0), (("sh", "-c", "exit 3"), 3), (("sh", "-c", "kill -9 $$"), 137),
+                              (("/nowhere/x",), 127), (("/etc/passwd",), 126), ((), 125)):
+            with self.subTest(command):
+                done = run(*command)
+                self.assertEqual(done.returncode, code, done.stderr)
+        self.assertEqual(self.groups(), [], "cgroups are removed")
+
+    def test_the_command_has_stdin_and_stdout_for_itself(self):
+        done = run("cat", input="text")
+        self.assertEqual(done.stdout, "text")
+        self.assertIn("Machine joules", done.stderr)
+
+    def test_the_report_goes_to_a_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = run("true", options=("--json", f"--output={folder}/report"))
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            with open(f"{folder}/report", encoding="utf-8") as file:
+                self.assertEqual(json.load(file)["command"], ["true"])
+            self.assertEqual(run("true", options=(f"--output={folder}/no/report",)).returncode, 125)
+            self.assertEqual(run("false", options=(f"--output={folder}/no/report",)).returncode, 1, "the command's own counts")
+
+    def test_full_disk_is_an_error(self):
+        done = run("true", options=("--output=/dev/full",))
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("write /dev/full: No space left on device", done.stderr)
+
+    def test_sigterm_reaches_the_command(self):
+        agent = subprocess.Popen([binary(), "run", "--json", *METER, "--", "sh", "-c", "echo up; exec sleep 1000"],
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(end, agent)
+        self.assertEqual(agent.stdout.readline(), "up\n")
+        agent.terminate()
+        self.assertEqual(json.loads(agent.communicate(timeout=30)[1])["exit_code"], 128 + signal.SIGTERM)
+        self.assertEqual(agent.returncode, 128 + signal.SIGTERM)
+
+    def test_a_command_that_needs_a_terminal_has_it_and_ctrl_c_ends_only_the_command(self):
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.execv(binary(), [binary(), "run", *METER, "--", "sh", "-c", "test -t 0 && echo is-terminal; exec sleep 1000"])
+        seen = b""
+        while b"is-terminal" not in seen:
+            seen += os.read(terminal, 1000)
+        os.write(terminal, b"\x03")
+        while b"Machine joules" not in seen:
+            seen += os.read(terminal, 1000)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 128 + signal.SIGINT)
+        os.close(terminal)
+
+    def test_a_user_who_may_not_make_cgroups_is_told_what_to_do(self):
+        done = run("true", user=65534, group=65534, extra_groups=[])
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("Permission denied; run it as root, or with systemd-run --user --scope in front of it", done.stderr)
+
+    def test_a_running_agent_lists_the_command_as_a_container(self):
+        with Agent("--monitor.interval=200ms", config=CONFIG) as agent:
+            command = subprocess.Popen([binary(), "run", *METER, "--", "sh", "-c", "while :; do :; done"], stderr=subprocess.DEVNULL)
+            self.addCleanup(end, command)
+            wait_until(lambda: agent.scrape().series("kepler_container_cpu_watts", runtime="kepler-run", zone="package"), "its series")
+            command.terminate()
+            self.assertEqual(command.wait(30), 128 + signal.SIGTERM)
+
+    def test_it_has_its_own_help(self):
+        done = subprocess.run([binary(), "run", "--help"], capture_output=True, text=True, timeout=30)
+        self.assertEqual(done.returncode, 0)
+        self.assertTrue(done.stderr.startswith("usage: kepler run "), done.stderr)
+
+
+if __name__ == "__main__":
+    run_tests()
