@@ -205,6 +205,7 @@ TEST(Render, Page_SmallerThanItsText) {
 TEST(Render, EverySample_LabelsOfItsFamilyInOrder) {
   const status::SelfStatus self{.network_receive_bytes = 1, .network_transmit_bytes = 2};
   const status::HttpStatus http{.certificate_expiry = WallTime()};
+  const std::vector<status::PushStatus> pushes(1);
   auto s = Full();
   s.pod_informer.emplace();
   s.cut.emplace();
@@ -228,7 +229,7 @@ TEST(Render, EverySample_LabelsOfItsFamilyInOrder) {
   shared.idle_payers = snapshot::IdlePayers::kByUse;
   auto whole = s;
   whole.zones.front().domain = status::Domain::kPlatform;
-  std::string text = Text(s, Options(), {.self = &self, .http = &http}) + Text(shared) + Text(whole);
+  std::string text = Text(s, Options(), {.self = &self, .http = &http, .pushes = pushes}) + Text(shared) + Text(whole);
   RenderOptions exact = Options();
   exact.selection.state_label = false;
   for (const std::string& line : Lines(Text(s, exact)))

@@ -7,8 +7,12 @@
 
 namespace kepler::prometheus {
 
-ScrapeCache::ScrapeCache(RenderOptions options, SelfStatusProvider self_status, HttpStatusProvider http_status)
-    : options_(std::move(options)), self_status_(std::move(self_status)), http_status_(std::move(http_status)) {}
+ScrapeCache::ScrapeCache(RenderOptions options, SelfStatusProvider self_status, HttpStatusProvider http_status,
+                         PushStatusProvider push_status)
+    : options_(std::move(options)),
+      self_status_(std::move(self_status)),
+      http_status_(std::move(http_status)),
+      push_status_(std::move(push_status)) {}
 
 ScrapeCache::PagePtr ScrapeCache::Get(const snapshot::Snapshot& snapshot, Format format, bool stale) {
   const Key key{snapshot.sequence, format, stale};
@@ -35,6 +39,9 @@ ScrapeCache::PagePtr ScrapeCache::Make(const snapshot::Snapshot& snapshot, const
     http = http_status_();
     extras.http = &http;
   }
+  std::vector<status::PushStatus> pushes;
+  if (push_status_) pushes = push_status_();
+  extras.pushes = pushes;
   return std::make_shared<const Page>(RenderPage(snapshot, options_, extras, key.format));
 }
 

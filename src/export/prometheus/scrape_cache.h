@@ -12,6 +12,7 @@
 #include "snapshot/snapshot.h"
 #include "status/agent_status.h"
 #include "status/http_status.h"
+#include "status/push_status.h"
 
 namespace kepler::prometheus {
 
@@ -21,8 +22,10 @@ class ScrapeCache {
   /// Called once per rendering. Empty if the `process` collector is off.
   using SelfStatusProvider = std::function<status::SelfStatus()>;
   using HttpStatusProvider = std::function<status::HttpStatus()>;  // same as SelfStatusProvider
+  using PushStatusProvider = std::function<std::vector<status::PushStatus>()>;
 
-  explicit ScrapeCache(RenderOptions options, SelfStatusProvider self_status = {}, HttpStatusProvider http_status = {});
+  explicit ScrapeCache(RenderOptions options, SelfStatusProvider self_status = {}, HttpStatusProvider http_status = {},
+                       PushStatusProvider push_status = {});
 
   /// Never null. A request for a newer snapshot drops renderings of older ones. Exceptions of the rendering
   /// (std::bad_alloc) are counted and rethrown; the next call then retries.
@@ -45,6 +48,7 @@ class ScrapeCache {
   const RenderOptions options_;
   const SelfStatusProvider self_status_;
   const HttpStatusProvider http_status_;
+  const PushStatusProvider push_status_;
   uint64_t failed_ = 0;         // number of failed renderings
   std::vector<Entry> entries_;  // at most one per key and snapshot, so six
 };

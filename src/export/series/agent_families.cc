@@ -13,6 +13,7 @@ using status::HttpStatus;
 using status::ModelStoreStatus;
 using status::PipelineStatus;
 using status::PodInformerStatus;
+using status::PushStatus;
 using status::RecordCount;
 using status::SelfStatus;
 using status::SourceStatus;
@@ -171,6 +172,25 @@ constexpr auto kAgentFamilies = std::to_array<Family>({
     {"kepler_pod_informer_requests_total",
      "Requests to the kubelet or the API server for the pods of this node; only with kube.enabled", kNodeName,
      OfPodInformer<&PodInformerStatus::requests>},
+    {"kepler_push_dropped_points_total",
+     "Data points that never reached the server, by reason: queue_full (newer ones took the memory of the queue), "
+     "refused "
+     "(the server refused their request), partial (the server accepted the rest of their request)",
+     kExporterReason, OfPushReasons<status::PushDrop, &PushStatus::dropped_points>},
+    {"kepler_push_failures_total",
+     "Failed attempts to push, by reason: setup (headers file or certificates), connection, timeout, certificate (of "
+     "the server), throttled (429, 503), server (other 5xx), refused (other status), answer (cannot be read), partial "
+     "(some data points rejected)",
+     kExporterReason, OfPushReasons<status::PushFailure, &PushStatus::failures>},
+    {"kepler_push_last_success_timestamp_seconds",
+     "Unix time of the last request that the server accepted, in seconds; 0: never", kExporter,
+     OfPushes<&PushStatus::last_success>, "seconds"},
+    {"kepler_push_points_total", "Data points that the server accepted; only with an exporter that pushes", kExporter,
+     OfPushes<&PushStatus::points>},
+    {"kepler_push_queue_bytes", "Size of the encoded requests in the queue, in bytes", kExporter,
+     OfPushes<&PushStatus::queued_bytes>, "bytes"},
+    {"kepler_push_queue_requests", "Encoded requests in the queue", kExporter, OfPushes<&PushStatus::queued_requests>},
+    {"kepler_push_requests_total", "Requests that the server accepted", kExporter, OfPushes<&PushStatus::requests>},
     {"kepler_snapshot_interval_seconds", "Period over which watts are averaged, in seconds", kNodeName,
      OfSnapshot<&Snapshot::interval>, "seconds"},
     {"kepler_snapshot_timestamp_seconds", "Unix time at which the tick of this data started, in seconds", kNodeName,

@@ -219,6 +219,18 @@ template <auto kMember>
 void OfHttpWhereKnown(const Context& c, Visitor& out) {
   if (c.extras.http != nullptr && c.extras.http->*kMember) out.Add({}, Of(*(c.extras.http->*kMember)));
 }
+/// A value of each exporter that pushes; labels: kExporter.
+template <auto kMember>
+void OfPushes(const Context& c, Visitor& out) {
+  for (const status::PushStatus& push : c.extras.pushes) out.Add({push.exporter}, Of(push.*kMember));
+}
+/// Labels: kExporterReason.
+template <class Reason, auto kMember>
+void OfPushReasons(const Context& c, Visitor& out) {
+  for (const status::PushStatus& push : c.extras.pushes)
+    for (size_t i = 0; i < (push.*kMember).size(); ++i)
+      out.Add({push.exporter, ToString(static_cast<Reason>(i))}, Of((push.*kMember)[i]));
+}
 template <auto kMember>
 void OfSelf(const Context& c, Visitor& out) {
   out.Add({}, Of(c.extras.self->*kMember));

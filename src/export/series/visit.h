@@ -14,6 +14,7 @@
 #include "snapshot/snapshot.h"
 #include "status/agent_status.h"
 #include "status/http_status.h"
+#include "status/push_status.h"
 
 namespace kepler::series {
 
@@ -69,12 +70,13 @@ struct Selection {
 
 /// Values that are not in the snapshot and may differ between two visits.
 struct Extras {
-  bool stale = false;                        // the snapshot is too old: watts are left out
-  const status::SelfStatus* self = nullptr;  // null: the `process` collector is off
-  const status::HttpStatus* http = nullptr;  // null: there is no HTTP server
-  uint64_t failed = 0;                       // renderings that failed so far
-  uint64_t log_lines_dropped = 0;            // so far
-  uint64_t exposed_series = 0;               // samples of the whole visit: CountSamples()
+  bool stale = false;                            // the snapshot is too old: watts are left out
+  const status::SelfStatus* self = nullptr;      // null: the `process` collector is off
+  const status::HttpStatus* http = nullptr;      // null: there is no HTTP server
+  std::span<const status::PushStatus> pushes{};  // of each exporter that pushes
+  uint64_t failed = 0;                           // renderings that failed so far
+  uint64_t log_lines_dropped = 0;                // so far
+  uint64_t exposed_series = 0;                   // samples of the whole visit: CountSamples()
 };
 
 /// Visits families in order of name, with the rows of each family in snapshot order. Allocates per visit, not per row.

@@ -210,6 +210,25 @@ TEST_F(VisitSeriesTest, CutProcesses_WithoutStateLabel_HaveTheirStateToo) {
               Contains(fmt::format("limit=kernel_threads {} @0", CountSamples(more, exact, {}) - one)));
 }
 
+TEST_F(VisitSeriesTest, Pushes_HaveARowPerExporterAndReason) {
+  EXPECT_THAT(Visit().lines, Not(Contains(Key("kepler_push_requests_total"))));
+  std::vector<status::PushStatus> pushes(1);
+  pushes[0].exporter = "otlp";
+  pushes[0].requests = 3;
+  pushes[0].queued_bytes = 4;
+  pushes[0].failures[static_cast<size_t>(status::PushFailure::kThrottled)] = 5;
+  pushes[0].dropped_points[static_cast<size_t>(status::PushDrop::kPartial)] = 6;
+  pushes[0].last_success = WallTime(seconds(7));
+  auto lines = Visit({}, {.pushes = pushes}).lines;
+  EXPECT_THAT(lines["kepler_push_requests_total"], ElementsAre("exporter=otlp 3 @0"));
+  EXPECT_THAT(lines["kepler_push_queue_bytes"], ElementsAre("exporter=otlp 4 @0"));
+  EXPECT_THAT(lines["kepler_push_last_success_timestamp_seconds"], ElementsAre("exporter=otlp 7000000000ns @0"));
+  EXPECT_THAT(lines["kepler_push_failures_total"], Contains("exporter=otlp reason=throttled 5 @0"));
+  EXPECT_THAT(lines["kepler_push_dropped_points_total"],
+              ElementsAre("exporter=otlp reason=queue_full 0 @0", "exporter=otlp reason=refused 0 @0",
+                          "exporter=otlp reason=partial 6 @0"));
+}
+
 TEST_F(VisitSeriesTest, StaleOrNotSelected_IsLeftOut) {
   EXPECT_THAT(Visit({}, {.stale = true}).lines, Not(Contains(Key("kepler_process_cpu_watts"))));
   EXPECT_THAT(Visit({.levels = kPod}).lines, Not(Contains(Key("kepler_process_cpu_joules_total"))));
