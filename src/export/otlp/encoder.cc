@@ -1,0 +1,33 @@
+#include "export/otlp/encoder.h"
+
+#include <utility>
+
+#include "base/log.h"
+
+namespace kepler::otlp {
+namespace {
+
+/// With the label `state`, a workload that ended would be a second stream with the same energy.
+EncoderOptions WithoutState(EncoderOptions options) {
+  options.selection.state_label = false;
+  return options;
+}
+
+}  // namespace
+
+Encoder::Encoder(EncoderOptions options, std::function<Reading()> read)
+    : options_(WithoutState(std::move(options))),
+      read_(std::move(read)),
+      writer_(options_.resource, options_.selection.build.version) {}
+
+void Encoder::Encode(const std::function<void(push::Request)>& take) {
+  const Reading reading = read_();
+  if (!reading.snapshot || reading.snapshot->sequence == last_sequence_) return;
+  last_sequence_ = reading.snapshot->sequence;
+  RequestBuilder builder(options_.compression, take);
+  const series::Extras extras{
+      .stale = reading.stale, .pushes = reading.pushes, .log_lines_dropped = log::LinesDropped()};
+  writer_.Write(*reading.snapshot, options_.selection, extras, builder);
+}
+
+}  // namespace kepler::otlp
