@@ -106,6 +106,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void PlanBody();
   void Authenticate(std::chrono::steady_clock::time_point now);
   void OnVerdict(uint64_t number, LoginVerdict verdict, const std::string& user);
+  [[nodiscard]] bool IsOpen() const;
   [[nodiscard]] bool StillHas(const std::string& user) const;
   using Denied = status::DeniedRequests;
   void Deny(unsigned status, uint64_t Denied::* reason);

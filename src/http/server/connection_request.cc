@@ -105,7 +105,7 @@ void Connection::Authenticate(std::chrono::steady_clock::time_point now) {
   if (credentials && core_.passwords.WaitOf(client_) > std::chrono::nanoseconds(0)) return Deny(429, &Denied::backoff);
   if (!core_.buckets.Take(client_, web_->config.rate_limit, now)) return Deny(429, &Denied::rate_limit);
   if (users.empty()) return LetIn("");
-  if (!credentials) return Deny(401, &Denied::no_credentials);
+  if (!credentials) return IsOpen() ? LetIn("") : Deny(401, &Denied::no_credentials);
   state_ = State::kAuthenticating;
   waiting_since_ = now;
   SetDeadline(core_.limits.header_time);
@@ -113,6 +113,13 @@ void Connection::Authenticate(std::chrono::steady_clock::time_point now) {
                         [weak = weak_from_this(), number = ++awaited_, user = credentials->user](LoginVerdict verdict) {
                           if (const auto self = weak.lock()) self->OnVerdict(number, verdict, user);
                         });
+}
+
+/// Whether the route of the request needs no login.
+bool Connection::IsOpen() const {
+  const Request& request = request_.request;
+  const auto* const endpoint = core_.routes.Find(request.path, request.method).endpoint;
+  return endpoint != nullptr && endpoint->open;
 }
 
 /// Whether the rules in force let `user` in with the hash that its password was compared with: they may have changed

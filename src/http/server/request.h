@@ -47,7 +47,7 @@ struct Request {
   std::string query;   // as sent, without "?"; see FindParameter
   Headers headers{};   // without Authorization: a handler sees no password
   RequestPeer peer{};
-  std::string user{};  // whose password was right; "" if the web file has no users
+  std::string user{};  // whose password was right; "" if the web file has no users, or an open route got no password
   Body body{};         // null where none came, or none is wanted
 };
 

@@ -7,7 +7,7 @@ namespace kepler::http::server {
 void Routes::Add(const Route& route, const Handler& handler) {
   // A budget below one body would refuse each body whose length is unknown.
   const size_t max_bodies = std::max(route.max_bodies, route.max_body);
-  const Endpoint endpoint{handler, route.max_body, BodyBudget(max_bodies), route.runs_on};
+  const Endpoint endpoint{handler, route.max_body, BodyBudget(max_bodies), route.runs_on, route.open};
   for (const auto& method : route.methods) by_path_[route.path].insert_or_assign(method, endpoint);
 }
 

@@ -18,6 +18,7 @@ class Routes {
     size_t max_body = 0;
     BodyBudget bodies;  // of the route, whatever the method
     RunsOn runs_on = RunsOn::kIoThread;
+    bool open = false;
   };
   struct Match {
     const Endpoint* endpoint = nullptr;  // null: no such method here; lives as long as the routes

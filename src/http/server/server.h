@@ -75,6 +75,7 @@ struct Route {
   // Limits::body_bytes; at least max_body.
   size_t max_bodies = std::numeric_limits<size_t>::max();
   RunsOn runs_on = RunsOn::kIoThread;
+  bool open = false;  // no login needed, also if the web file has users; a wrong one is refused
 };
 
 struct Limits {

@@ -1,5 +1,6 @@
 // Basic authentication, headers, rate limit and re-reading, through a running server.
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -66,6 +67,28 @@ TEST_F(ServerWebFileTest, EmptyFile_ServesPlainHttp) {
   const auto server = Start("");
   EXPECT_FALSE(server->tls());
   EXPECT_EQ(Connect(*server).Get("/hello").status, 200u);
+}
+
+TEST_F(ServerWebFileTest, BasicAuth_SparesOpenRoutes) {
+  Write(kUsers);
+  const auto server = MakeServer({}, tree_.Path("web.yml"));
+  const auto say_user = [](const Request& request, const Responder& answer) { answer(testing::Text(request.user)); };
+  server->Handle(Route{.path = "/open/", .open = true}, say_user);
+  server->Handle(Route{.path = "/open/", .methods = {"DELETE"}}, say_user);
+  ASSERT_TRUE(server->Start());
+  auto client = Connect(*server);
+  EXPECT_EQ(client.Get("/open/a").status, 200u);
+  EXPECT_EQ(client.Get("/open/a").body, "");
+  EXPECT_EQ(client.Get("/open/a", kByAlice).body, "alice");
+  EXPECT_EQ(client.Get("/open/a", "Authorization: Basic YWxpY2U6d3Jvbmc=\r\n").status, 401u);  // alice:wrong
+  const auto status = [&](std::string_view request_line) {
+    auto other = Connect(*server);
+    other.Send(fmt::format("{} HTTP/1.1\r\nHost: x\r\n\r\n", request_line));
+    return other.Read(/*head_only=*/request_line.starts_with("HEAD")).status;
+  };
+  EXPECT_EQ(status("HEAD /open/a"), 200u);
+  for (const auto* closed : {"DELETE /open/a", "PUT /open/a", "GET /open", "GET /hello", "GET /x"})
+    EXPECT_EQ(status(closed), 401u) << closed;
 }
 
 TEST_F(ServerWebFileTest, BasicAuth_GuardsEveryPath) {
