@@ -74,6 +74,7 @@ struct ModelServer::Waiting {
 
 ModelServer::ModelServer(ModelServerOptions options)
     : version_(std::move(options.version)),
+      readers_(options.readers),
       tree_(std::move(options.store)),
       answers_(std::move(options.rules), options.cached_bytes),
       waiting_(std::make_shared<Waiting>()) {}
@@ -146,21 +147,27 @@ void ModelServer::Add(http::server::Server& server, const http::server::Route& r
                 });
 }
 
+void ModelServer::AddReading(http::server::Server& server, http::server::Route route, std::string name,
+                             Handler handler) {
+  route.open = readers_ == Readers::kOpen;
+  Add(server, route, std::move(name), handler);
+}
+
 void ModelServer::AddRoutes(http::server::Server& server) {
   constexpr auto kWorkers = RunsOn::kWorkers;
-  Add(server,
-      {.path = "/model",
-       .methods = {"POST"},
-       .max_body = kMaxRequestBytes,
-       .max_bodies = kMaxBodies,
-       .runs_on = kWorkers},
-      "model", &ModelServer::OnModel);
-  Add(server, {.path = "/best-models", .runs_on = kWorkers}, "best-models", &ModelServer::OnBestModels);
+  AddReading(server,
+             {.path = "/model",
+              .methods = {"POST"},
+              .max_body = kMaxRequestBytes,
+              .max_bodies = kMaxBodies,
+              .runs_on = kWorkers},
+             "model", &ModelServer::OnModel);
+  AddReading(server, {.path = "/best-models", .runs_on = kWorkers}, "best-models", &ModelServer::OnBestModels);
   for (const char* const path : {kBest, kBestSignature})
-    Add(server, {.path = path, .runs_on = kWorkers}, "best", &ModelServer::OnBestForAgent);
-  Add(server, {.path = "/models", .runs_on = kWorkers}, "models", &ModelServer::OnList);
-  Add(server, {.path = "/", .runs_on = kWorkers}, "list-page", &ModelServer::OnListPage);
-  Add(server, {.path = std::string(kModels), .runs_on = kWorkers}, "own-files", &ModelServer::OnModelPath);
+    AddReading(server, {.path = path, .runs_on = kWorkers}, "best", &ModelServer::OnBestForAgent);
+  AddReading(server, {.path = "/models", .runs_on = kWorkers}, "models", &ModelServer::OnList);
+  AddReading(server, {.path = "/", .runs_on = kWorkers}, "list-page", &ModelServer::OnListPage);
+  AddReading(server, {.path = std::string(kModels), .runs_on = kWorkers}, "own-files", &ModelServer::OnModelPath);
   Add(server,
       {.path = std::string(kModels),
        .methods = {"PUT"},
@@ -168,9 +175,9 @@ void ModelServer::AddRoutes(http::server::Server& server) {
        .max_bodies = kMaxUploads,
        .runs_on = kWorkers},
       "upload", &ModelServer::OnUpload);
-  Add(server, {.path = std::string(kFiles), .runs_on = kWorkers}, "db", &ModelServer::OnStoredFile);
-  Add(server, {.path = "/healthz"}, "healthz", &ModelServer::OnHealth);
-  Add(server, {.path = "/metrics"}, "metrics", &ModelServer::OnMetrics);
+  AddReading(server, {.path = std::string(kFiles), .runs_on = kWorkers}, "db", &ModelServer::OnStoredFile);
+  AddReading(server, {.path = "/healthz"}, "healthz", &ModelServer::OnHealth);
+  AddReading(server, {.path = "/metrics"}, "metrics", &ModelServer::OnMetrics);
 }
 
 Response ModelServer::OnModel(const Request& request) {

@@ -23,9 +23,13 @@
 
 namespace kepler::modelserver {
 
+/// Who may read models if the web file has users. Uploads always need a login or a client certificate.
+enum class Readers : uint8_t { kLogin, kOpen };
+
 struct ModelServerOptions {
   std::string store;  // root of the directory tree
   SelectionRules rules;
+  Readers readers = Readers::kLogin;
   size_t cached_bytes = size_t{64} << 20;  // bodies in memory
   std::string version;                     // for the metric of the build
 };
@@ -55,6 +59,8 @@ class ModelServer {
   using Handler = http::server::Response (ModelServer::*)(const http::server::Request&);
 
   void Add(http::server::Server& server, const http::server::Route& route, std::string name, Handler handler);
+  /// A route that the setting of readers applies to.
+  void AddReading(http::server::Server& server, http::server::Route route, std::string name, Handler handler);
   [[nodiscard]] http::server::Response OnModel(const http::server::Request& request);
   [[nodiscard]] http::server::Response OnBestModels(const http::server::Request& request);
   [[nodiscard]] http::server::Response OnList(const http::server::Request& request);
@@ -68,6 +74,7 @@ class ModelServer {
   void Run(const std::stop_token& stop, std::chrono::milliseconds interval);
 
   const std::string version_;
+  const Readers readers_;
   std::mutex store_mutex_;  // of scans
   ModelTree tree_;          // under store_mutex_
   ModelAnswers answers_;

@@ -122,6 +122,30 @@ TEST_F(ModelServerTest, UploadsNeedALogin) {
   EXPECT_THAT(reply.body, HasSubstr("--web-config-file"));
 }
 
+TEST_F(ModelServerTest, OpenReadersNeedNoLoginAndWritersDo) {
+  files.Write("web.yaml", "basic_auth_users:\n  alice: $2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW\n");
+  for (const Readers readers : {Readers::kLogin, Readers::kOpen}) {
+    ModelServer served({.store = files.root(), .rules = {}, .readers = readers, .version = ""});
+    ASSERT_TRUE(served.Load());
+    server->Stop();
+    server =
+        http::server::Server::Create({.listen_addresses = {"127.0.0.1:0"}, .web_config_file = files.Path("web.yaml")})
+            .value();
+    served.AddRoutes(*server);
+    ASSERT_TRUE(server->Start());
+    const unsigned expected = readers == Readers::kOpen ? 200 : 401;
+    for (const char* path : {"/", "/models", "/models/epyc", "/models/epyc/model.json", "/models/epyc/model.json.sig",
+                             "/best/model.json?machine=processor%3Damd_epyc_9654", "/best-models", "/healthz",
+                             "/metrics", "/db/v0.7/ec2/rapl-sysfs/AbsPower/BPFOnly/SGDRegressorTrainer_0.json"})
+      EXPECT_EQ(Get(path).status, expected) << path;
+    EXPECT_EQ(Post("/model", kRequest).status, expected);
+    TestClient writer = Connect();
+    writer.Send("PUT /models/new HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}");
+    EXPECT_EQ(writer.Read().status, 401U);
+    server->Stop();
+  }
+}
+
 TEST_F(ModelServerTest, TheThreadScansWhenWoken) {
   ASSERT_TRUE(models.Watch(std::chrono::hours(1)));
   files.Write("own/third/model.json", testing::OwnModel("third", 1, "p"));

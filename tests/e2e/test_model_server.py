@@ -320,8 +320,8 @@ class Upload(ModelServerTest):
         headers = {"Authorization": f"Basic {login}", **({"X-Model-Signature": signature} if signature else {})}
         return server.request("PUT", f"/models/{name}", text, headers)
 
-    def uploads(self):
-        return self.server(f"--web-config-file={self.write('web.yaml', USERS)}")
+    def uploads(self, *flags):
+        return self.server(f"--web-config-file={self.write('web.yaml', USERS)}", *flags)
 
     def test_a_user_publishes_and_others_do_not(self):
         text = own("uploaded", 7)
@@ -340,6 +340,22 @@ class Upload(ModelServerTest):
             self.assertEqual(self.put(server, "uploaded", text)[0], 200)
             self.assertEqual(self.put(server, "uploaded", own("uploaded", 8))[0], 409, "the same version")
             self.assertEqual(self.put(server, "uploaded", own("uploaded", 8, 2))[0], 201)
+
+    def test_open_readers_and_an_agent_need_no_login(self):
+        text = own("uploaded", 7)
+        os.makedirs(self.path("sys/class"))
+        with self.uploads("--readers=open") as server:
+            self.assertEqual(server.request("PUT", "/models/uploaded", text)[0], 401)
+            self.assertEqual(server.request("GET", "/models", headers={"Authorization": "Basic eDp5"})[0], 401, "a wrong login")
+            self.assertEqual(self.put(server, "uploaded", text)[0], 201)
+            self.assertEqual(server.get("/models/uploaded/model.json")[0], 200)
+            with Agent("--host.sysfs", self.path("sys"), "--monitor.interval=300ms",
+                       f"--model.sources={server.url('/models/uploaded/model.json')}",
+                       config="model: {guestIdle: true}\n") as agent:
+                agent.wait_log("loaded power models.*uploaded .version 1")
+        with self.server("--readers=open") as server:
+            self.assertEqual(self.put(server, "uploaded", text)[0], 403, "there are no users")
+            self.assertEqual(server.get("/models/uploaded/model.json")[0], 200)
 
     def test_another_process_publishes_the_same_model(self):
         with self.uploads() as server:

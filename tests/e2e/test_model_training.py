@@ -126,8 +126,12 @@ class TrainingTest(TrainingServer):
             self.assertEqual(self.train(server, right)[0], 200)
         with self.server() as server:
             self.assertIn(self.train(server, right)[0], (404, 405), "training is off")
-        with self.training(f"--web-config-file={self.write('web.yaml', USERS)}") as server:
-            self.assertEqual(self.train(server, right)[0], 401)
+        for readers in ("login", "open"):
+            with self.training(f"--web-config-file={self.write('web.yaml', USERS)}", f"--readers={readers}") as server:
+                for method, path in (("POST", "/train"), ("GET", "/jobs"), ("GET", "/jobs/1"), ("DELETE", "/jobs/1")):
+                    self.assertEqual(server.request(method, path)[0], 401, path)
+        with self.training("--readers=open") as server:
+            self.assertEqual([server.request("GET", path)[0] for path in ("/jobs", "/models")], [403, 200])
 
     def test_a_job_that_hangs_is_cancelled_or_ends_in_time(self):
         slow = {"trainers": ("KNeighborsRegressorTrainer", "SVRRegressorTrainer", "XgboostFitTrainer") * 5}

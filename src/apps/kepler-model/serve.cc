@@ -49,7 +49,9 @@ class ModelService final : public daemon::Service {
     }
     KEPLER_TRY(service->server_, http::server::Server::Create(std::move(options)));
     service->models_.AddRoutes(*service->server_);
-    if (service->jobs_ != nullptr) modelserver::jobs::AddJobRoutes(*service->server_, *service->jobs_);
+    if (service->jobs_ != nullptr)
+      modelserver::jobs::AddJobRoutes(*service->server_, *service->jobs_,
+                                      config.readers == modelserver::Readers::kOpen);
     KEPLER_TRY(const uint64_t sockets, daemon::ClientDescriptors(kFilesOfStore));
     service->server_->LimitSockets(sockets);
     KEPLER_CHECK_OK(service->server_->Start());
@@ -80,6 +82,7 @@ class ModelService final : public daemon::Service {
   explicit ModelService(const Serving& config)
       : models_({.store = config.store,
                  .rules = {.policy = config.selection, .error_key = config.error_key},
+                 .readers = config.readers,
                  .version = daemon::ThisBuild().version}) {}
 
   Status StartJobs(const Serving& config) {

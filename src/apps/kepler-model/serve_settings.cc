@@ -13,6 +13,7 @@ using settings::Key;
 using std::string_view_literals::operator""sv;
 
 constexpr std::string_view kPolicies[] = {"honest"sv, "upstream"sv};
+constexpr std::string_view kReaders[] = {"login"sv, "open"sv};
 constexpr std::string_view kLevels[] = {"debug"sv, "info"sv, "warn"sv, "error"sv};
 constexpr std::string_view kFormats[] = {"text"sv, "json"sv};
 constexpr int64_t kShortestScanInterval = 100'000'000;        // nanoseconds
@@ -35,6 +36,10 @@ constexpr Key kServeKeys[] = {
     Key("web-config-file", "web-config-file",
         "Web configuration file: TLS, users and rate limit, in the format of the agent", kAt<&Serving::web_config_file>,
         {.is_path = true}),
+    Key("readers", "readers",
+        "Clients without a login; login: refused if the web configuration file has users; open: may read models, but "
+        "not upload or train",
+        kAt<&Serving::readers>, {.choices = kReaders}),
     Key("selection", "selection",
         "Choice of a model; honest: as the agent, by machine and then by error; upstream: as the model server of "
         "Kepler "

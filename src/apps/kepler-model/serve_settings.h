@@ -10,6 +10,7 @@
 
 #include "base/duration.h"
 #include "base/log.h"
+#include "modelserver/model_server.h"
 #include "modelserver/selection.h"
 #include "settings/table.h"
 
@@ -19,6 +20,7 @@ struct Serving {
   std::string store;
   std::vector<std::string> listen;
   std::string web_config_file;
+  modelserver::Readers readers = modelserver::Readers::kLogin;
   modelserver::Policy selection = modelserver::Policy::kHonest;
   std::string error_key;
   Duration scan_interval = std::chrono::seconds(10);

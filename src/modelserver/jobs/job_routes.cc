@@ -107,20 +107,26 @@ std::string WriteJobs(const std::vector<JobView>& jobs) {
   return "{\"jobs\":[" + list + "]}\n";
 }
 
-void AddJobRoutes(http::server::Server& server, JobQueue& queue) {
-  server.Handle({.path = "/train",
-                 .methods = {"POST"},
-                 .max_body = kMaxTrainBytes,
-                 .max_bodies = kMaxTrainBytes,
-                 .runs_on = RunsOn::kWorkers},
-                [&queue](const Request& request, const Responder& answer) { OnTrain(queue, request, answer); });
-  server.Handle(
-      {.path = "/jobs", .runs_on = RunsOn::kWorkers},
+void AddJobRoutes(http::server::Server& server, JobQueue& queue, bool need_login) {
+  const auto add = [&](const http::server::Route& route, http::server::Handler handler) {
+    if (!need_login) return server.Handle(route, handler);
+    server.Handle(route, [handler = std::move(handler)](const Request& request, const Responder& answer) {
+      if (!request.user.empty() || !request.peer.certificate.empty()) return handler(request, answer);
+      answer(Refusal(403, "training needs a login or a client certificate, because of --readers=open"));
+    });
+  };
+  add({.path = "/train",
+       .methods = {"POST"},
+       .max_body = kMaxTrainBytes,
+       .max_bodies = kMaxTrainBytes,
+       .runs_on = RunsOn::kWorkers},
+      [&queue](const Request& request, const Responder& answer) { OnTrain(queue, request, answer); });
+  add({.path = "/jobs", .runs_on = RunsOn::kWorkers},
       [&queue](const Request& /*request*/, const Responder& answer) { answer(Json(200, WriteJobs(queue.All()))); });
-  server.Handle({.path = std::string(kJobs), .runs_on = RunsOn::kWorkers},
-                [&queue](const Request& request, const Responder& answer) { answer(OnJob(queue, request)); });
-  server.Handle({.path = std::string(kJobs), .methods = {"DELETE"}, .runs_on = RunsOn::kWorkers},
-                [&queue](const Request& request, const Responder& answer) { answer(OnCancel(queue, request)); });
+  add({.path = std::string(kJobs), .runs_on = RunsOn::kWorkers},
+      [&queue](const Request& request, const Responder& answer) { answer(OnJob(queue, request)); });
+  add({.path = std::string(kJobs), .methods = {"DELETE"}, .runs_on = RunsOn::kWorkers},
+      [&queue](const Request& request, const Responder& answer) { answer(OnCancel(queue, request)); });
 }
 
 std::string WriteJobMetrics(const JobQueue& queue) {

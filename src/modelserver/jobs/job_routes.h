@@ -11,8 +11,8 @@ namespace kepler::modelserver::jobs {
 inline constexpr size_t kMaxTrainBytes = size_t{64} << 20;
 
 /// Adds the routes, before the server starts. Both must outlive the requests. With users in the web file, the
-/// server itself demands a login.
-void AddJobRoutes(http::server::Server& server, JobQueue& queue);
+/// server itself demands a login. `need_login` also refuses clients without login and certificate if there are none.
+void AddJobRoutes(http::server::Server& server, JobQueue& queue, bool need_login);
 
 /// One job, and all jobs, as JSON.
 [[nodiscard]] std::string WriteJob(const JobView& job);
