@@ -332,6 +332,8 @@ class Upload(ModelServerTest):
             self.assertEqual(self.put(server, "uploaded", text, password="wrong")[0], 401)
             self.assertEqual(self.put(server, "..", text)[0], 400)
             self.assertEqual(self.put(server, "uploaded", "{}")[0], 400)
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # it does not read all of it
+                self.assertEqual(self.put(server, "uploaded", b" " * ((16 << 20) + 1))[0], 413)
             self.assertEqual(self.put(server, "epyc", own("trained", 1, 9))[0], 409, "somebody copied it there")
             status, _, answer = self.put(server, "uploaded", text, signature=base64.b64encode(b"sig").decode())
             self.assertEqual((status, json.loads(answer)["version"]), (201, 1))

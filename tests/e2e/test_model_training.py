@@ -203,7 +203,10 @@ class Retraining(TrainingServer):
         done = subprocess.run([PROGRAM, command, f"--store={self.path('store')}", "--name=mine", *args],
                               capture_output=True, text=True, timeout=120, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
-        return json.loads(done.stdout)
+        result = json.loads(done.stdout)
+        signed = os.path.exists(self.path("store/models/mine/model.json.sig"))
+        self.assertEqual("is not signed" in done.stderr, result["published"] and not signed, done.stderr)
+        return result
 
     def train_on(self, table):
         return self.retrain(f"--data={table}", f"--output={self.path('new')}", "--features=bpf_cpu_time_ms",

@@ -205,6 +205,7 @@ Status Retrain(const Retraining& given) {
   KEPLER_CHECK_OK(files::WriteFiles(files));
   Judge(config, test, old.has_value(), decision);
   if (decision.is_published) KEPLER_CHECK_OK(PublishSigned(config, key, files.front().text, decision));
+  if (decision.is_published && !key) NoteUnsigned(decision.new_version);
   return Remember(ModelOf(config), decision);
 }
 

@@ -107,6 +107,7 @@ Status RollBack(const RollingBack& config) {
                      decision.old_version));
   } else {
     KEPLER_CHECK_OK(PublishRenumbered(config, before, decision.new_version));
+    if (config.sign_key.empty()) NoteUnsigned(decision.new_version);
   }
   decision.is_published = true;
   return Remember(model, decision);
