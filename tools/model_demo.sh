@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Demonstrates a power model with the shipped programs: load under an agent with the fake meter, Prometheus, kepler-model query,
-# extract, train, evaluate, export, import and plot, and a second agent without a meter that uses the model. Takes three minutes.
+# Demonstrates a power model with the shipped programs: load under an agent with the fake meter, Prometheus, kepler-model serve,
+# which trains and publishes, and a second agent without a meter that fetches the model. Takes three minutes.
 #   tools/model_demo.sh [--no-install] [DIR]   (default: build/model-demo, which is replaced)
 #     --no-install   install no packages
 #   KEPLER_BIN=PATH KEPLER_MODEL_BIN=PATH   use these programs instead of building them
