@@ -16,7 +16,8 @@ int main(int argc, char** argv) {
     const std::string page{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
     text = kepler::docs::WithOptions(page, kTable.keys);
   } else {
-    text = kepler::docs::ConfigurationPage(kTable.Of({}));
+    const kepler::agent::Config defaults;
+    text = kepler::docs::ConfigurationPage(kTable.Of(defaults));
   }
   return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() ? 0 : 1;
 }

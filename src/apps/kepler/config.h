@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "energy/hwmon/hwmon_source.h"
 #include "energy/rapl/rapl_interfaces.h"
+#include "export/otlp/request_builder.h"
 #include "pipeline/node_tick.h"
 #include "pipeline/tick_schedule.h"
 #include "settings/table.h"
@@ -49,6 +50,19 @@ struct Limits {
   int64_t max_label_length = kMaxLabelBytes;
 };
 
+/// A server that the agent sends its metrics to. Durations of 0 and empty texts are the defaults of the protocol.
+struct PushServer {
+  bool enabled = false;
+  std::string endpoint;
+  Duration interval{0};
+  Duration timeout{0};
+  std::string headers_file;
+  int64_t max_queue_bytes = int64_t{8} << 20;
+  std::string ca_file;
+  std::string cert_file;
+  std::string key_file;
+};
+
 /// In the order of the table. A room's own struct is used for its settings if it has one.
 struct Config {
   log::Level log_level = log::Level::kInfo;
@@ -83,6 +97,8 @@ struct Config {
   Limits limits;
   bool created_lines = false;
   bool exact_totals = false;
+  PushServer otlp;
+  otlp::Compression otlp_compression = otlp::Compression::kGzip;
   std::string web_config_file;
   std::vector<std::string> listen_addresses = {":28282"};
   bool pprof_enabled = false;

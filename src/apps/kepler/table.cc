@@ -29,6 +29,7 @@ constexpr std::array kKernelThreads = {"each"sv, "one"sv, "none"sv};
 constexpr std::array kIdlePayers = {"node"sv, "by-use"sv, "by-request"sv};
 constexpr std::array kDebugCollectors = {"go"sv, "process"sv};
 constexpr std::array kInformerModes = {"auto"sv, "kubelet"sv, "apiserver"sv};
+constexpr std::array kCompressions = {"none"sv, "gzip"sv};
 constexpr std::array kLevels = {"node"sv, "process"sv, "container"sv, "vm"sv, "pod"sv, "namespace"sv, "owner"sv};
 
 constexpr int64_t kDay = Duration(hours(24)).count();
@@ -196,6 +197,34 @@ constexpr Key kKeys[] = {
         "In OpenMetrics, write a line with the start time after each counter (_created). The protobuf format always "
         "has these times; servers that do not ingest them store the lines as series",
         kAt<&Config::created_lines>),
+    Key("exporter.otlp.enabled", "exporter.otlp",
+        "Send the metrics to an OpenTelemetry server by OTLP over HTTP. Environment variables OTEL_EXPORTER_OTLP_* "
+        "stand in for keys that are not set",
+        kAt<&Config::otlp, &PushServer::enabled>),
+    Key("exporter.otlp.endpoint", "exporter.otlp.endpoint",
+        "URL of the server; /v1/metrics is added. Empty: http://localhost:4318",
+        kAt<&Config::otlp, &PushServer::endpoint>),
+    Key("exporter.otlp.interval", "", "Time between two pushes; 0: 15s", kAt<&Config::otlp, &PushServer::interval>,
+        {.min = 0, .max = kHour, .min_above_zero = kSecond}),
+    Key("exporter.otlp.timeout", "", "Timeout of a request; 0: 10s", kAt<&Config::otlp, &PushServer::timeout>,
+        {.min = 0, .max = kHour, .min_above_zero = kShortestInterval}),
+    Key("exporter.otlp.compression", "", "Compression of requests", kAt<&Config::otlp_compression>,
+        {.choices = kCompressions}),
+    Key("exporter.otlp.headersFile", "",
+        "File with headers of each request, one line NAME: VALUE for each, such as Authorization: Bearer TOKEN. It is "
+        "read again for each request",
+        kAt<&Config::otlp, &PushServer::headers_file>, {.is_path = true}),
+    Key("exporter.otlp.maxQueue", "",
+        "Maximum size of the encoded requests that wait while the server is unavailable. Then the oldest are dropped "
+        "and counted",
+        kAt<&Config::otlp, &PushServer::max_queue_bytes>, {.unit = "bytes", .min = 1'000'000, .max = 1'000'000'000}),
+    Key("exporter.otlp.tls.caFile", "",
+        "PEM file with the CA that signed the server's certificate. Empty: the CAs of the system",
+        kAt<&Config::otlp, &PushServer::ca_file>, {.is_path = true}),
+    Key("exporter.otlp.tls.certFile", "", "PEM file with the agent's certificate, if the server requires one",
+        kAt<&Config::otlp, &PushServer::cert_file>, {.is_path = true}),
+    Key("exporter.otlp.tls.keyFile", "", "PEM file with the key of the certificate",
+        kAt<&Config::otlp, &PushServer::key_file>, {.is_path = true}),
     Key("web.configFile", "web.config-file",
         "Path to the web configuration file in the format of the Prometheus exporters (TLS, basic authentication)",
         kAt<&Config::web_config_file>, {.alias = "web.config.file", .is_path = true}),
