@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "apps/kepler/meter_survey.h"
+#include "apps/kepler/push_wiring.h"
 #include "apps/kepler/wiring.h"
 #include "base/log.h"
 #include "daemon/descriptor_budget.h"
@@ -26,6 +27,9 @@ http::server::Response Text(std::string text, std::string content_type = "text/p
   response.body = std::make_shared<const std::string>(std::move(text));
   return response;
 }
+
+/// Of one exporter: its connection, and a file that it reads.
+constexpr uint64_t kPusherDescriptors = 2;
 
 bool Wants(const Config& config, DebugCollector collector) {
   const auto& wanted = config.debug_collectors;
@@ -64,6 +68,7 @@ Result<std::string> Agent::Check(const Config& config) {
   Config without_platform = config;  // no meter of the machine can be a mistake, and a BMC must see no login
   without_platform.platform_meters.clear();
   KEPLER_TRY(const auto meters, MakeMeters(without_platform, clock, shared));
+  KEPLER_TRY(const auto otlp, MakeOtlp(config, {}, nullptr, clock));
   if (config.activity_source == ActivityChoice::kBpf) {  // others take what there is
     KEPLER_TRY(const auto activity, MakeActivity(config, clock, shared.proc_stat));
   }
@@ -84,7 +89,14 @@ Status Agent::Build() {
       MakeRenderOptions(config_, build_),
       Wants(config_, DebugCollector::kProcess) ? prometheus::ScrapeCache::SelfStatusProvider(daemon::ReadSelfStatus)
                                                : nullptr,
-      [this] { return HttpStatus(); });
+      [this] { return HttpStatus(); }, [this] { return PushStatus(); });
+  const auto read = [this, freshness = config_.freshness] {
+    auto snapshot = collector_->Fresh();
+    const bool stale = snapshot && freshness.IsOld(snapshot->taken_boot, clock_.Now());
+    return otlp::Reading{.snapshot = std::move(snapshot), .stale = stale, .pushes = PushStatus()};
+  };
+  KEPLER_TRY(auto otlp, MakeOtlp(config_, build_, read, clock_));
+  if (otlp) pushers_.push_back(std::move(otlp));
   return {};
 }
 
@@ -100,12 +112,26 @@ Status Agent::StartAll() {
     metrics_ = std::make_unique<web::MetricsEndpoint>(read, *cache_, clock_);
     KEPLER_CHECK_OK(metrics_->Start());
   }
+  KEPLER_CHECK_OK(StartPushers());
   AddEndpoints();
-  KEPLER_TRY(const uint64_t sockets, daemon::ClientDescriptors(node_->model_descriptors()));
+  const uint64_t needed = node_->model_descriptors() + pushers_.size() * kPusherDescriptors;
+  KEPLER_TRY(const uint64_t sockets, daemon::ClientDescriptors(needed));
   server_->LimitSockets(sockets);
   KEPLER_CHECK_OK(server_->Start());
   for (const std::string& url : Urls()) log::Info("serving", {{"url", metrics_ ? url + "metrics" : url}});
   return config_.stdout_enabled ? StartPrinter() : Status();
+}
+
+Status Agent::StartPushers() {
+  for (const auto& pusher : pushers_) KEPLER_CHECK_OK(pusher->Start());
+  return {};
+}
+
+std::vector<status::PushStatus> Agent::PushStatus() const {
+  std::vector<status::PushStatus> all;
+  all.reserve(pushers_.size());
+  for (const auto& pusher : pushers_) all.push_back(pusher->status());
+  return all;
 }
 
 Status Agent::StartPrinter() {
@@ -126,6 +152,7 @@ Agent::~Agent() {
   printer_.reset();
   if (server_) server_->Stop();
   metrics_.reset();
+  pushers_.clear();
   if (collector_) collector_->Stop();
 }
 

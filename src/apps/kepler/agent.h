@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "daemon/run.h"
 #include "export/prometheus/scrape_cache.h"
+#include "export/push/pusher.h"
 #include "export/stdout/printer.h"
 #include "export/web/landing_page.h"
 #include "export/web/metrics_endpoint.h"
@@ -50,10 +51,12 @@ class Agent final : public daemon::Service {
   [[nodiscard]] Status Build();
   [[nodiscard]] Status StartAll();
   [[nodiscard]] Status StartPrinter();
+  [[nodiscard]] Status StartPushers();
   void AddEndpoints();
   /// The meters, for the landing page; nothing before the first snapshot. Any thread.
   [[nodiscard]] std::optional<web::PageTable> Meters() const;
   [[nodiscard]] status::HttpStatus HttpStatus();
+  [[nodiscard]] std::vector<status::PushStatus> PushStatus() const;
   void Refuse(const std::string& why);
   /// The web configuration, and what there is to say about `fresh`, compared with what is in effect.
   void ReloadTheRest(const Configuration& fresh);
@@ -71,6 +74,7 @@ class Agent final : public daemon::Service {
   std::unique_ptr<ThisNode> node_;
   std::unique_ptr<pipeline::Collector> collector_;
   std::unique_ptr<prometheus::ScrapeCache> cache_;
+  std::vector<std::unique_ptr<push::Pusher>> pushers_;
   std::unique_ptr<http::server::Server> server_;
   std::unique_ptr<web::MetricsEndpoint> metrics_;
   std::unique_ptr<console::Printer> printer_;

@@ -1,0 +1,165 @@
+#include "apps/kepler/push_wiring.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "apps/kepler/wiring.h"
+#include "base/log.h"
+#include "base/small_file.h"
+#include "export/otlp/environment.h"
+#include "export/otlp/receipt.h"
+#include "export/push/header_text.h"
+#include "http/client/url.h"
+
+namespace kepler::agent {
+namespace {
+
+using http::client::ClientRequest;
+
+constexpr size_t kMaxHeadersFile = 64 * 1024;
+
+std::string Variable(std::string_view name) {
+  const char* const value = std::getenv(std::string(name).c_str());  // nothing changes the environment
+  return value == nullptr ? "" : value;
+}
+
+std::unexpected<Error> At(std::string_view key, const Error& error) {
+  return Fail(error.kind, fmt::format("{}: {}", key, error.message));
+}
+
+/// Fills what the configuration of `server` leaves open.
+void TakeEnvironment(const otlp::Environment& environment, PushServer& server, otlp::Compression& compression) {
+  const auto take = [](auto& to, const auto& from) {
+    if (to == std::remove_reference_t<decltype(to)>{} && from) to = *from;
+  };
+  take(server.endpoint, environment.endpoint);
+  take(server.interval, environment.interval);
+  take(server.timeout, environment.timeout);
+  take(server.ca_file, environment.ca_file);
+  take(server.cert_file, environment.cert_file);
+  take(server.key_file, environment.key_file);
+  if (environment.compression) compression = *environment.compression;
+}
+
+/// Logs which variables are used. A key of the configuration wins over its variable.
+void LogUses(const otlp::Environment& environment, const PushServer& configured) {
+  struct Key {
+    std::string_view end_of_name, path;
+    bool is_set;
+  };
+  const Key keys[] = {{"_ENDPOINT", "endpoint", !configured.endpoint.empty()},
+                      {"_INTERVAL", "interval", configured.interval != Duration::zero()},
+                      {"_TIMEOUT", "timeout", configured.timeout != Duration::zero()},
+                      {"_CLIENT_CERTIFICATE", "tls.certFile", !configured.cert_file.empty()},
+                      {"_CLIENT_KEY", "tls.keyFile", !configured.key_file.empty()},
+                      {"_CERTIFICATE", "tls.caFile", !configured.ca_file.empty()}};
+  for (const auto& use : environment.uses) {
+    std::string reason = use.reason;
+    const auto* const key = std::ranges::find_if(keys, [&](const Key& k) { return use.name.ends_with(k.end_of_name); });
+    if (key != std::end(keys) && key->is_set) reason = fmt::format("exporter.otlp.{} is set", key->path);
+    if (reason.empty())
+      log::Info("environment variable is used", {{"name", use.name}});
+    else
+      log::Warn("environment variable is ignored", {{"name", use.name}, {"reason", reason}});
+  }
+}
+
+Status ReadPem(const std::string& path, std::string_view key, std::string& to) {
+  if (path.empty()) return {};
+  auto text = ReadSmallFile(path);
+  if (!text) return At(key, text.error());
+  if (text->empty()) return Fail(ErrorKind::kInvalid, fmt::format("{}: {} is empty", key, path));
+  to = *std::move(text);
+  return {};
+}
+
+/// `section`: "exporter.otlp".
+Result<http::client::Url> MakeUrl(std::string_view section, const PushServer& server, const std::string& url) {
+  auto parsed = http::client::ParseUrl(url);
+  if (!parsed) return At(fmt::format("{}.endpoint", section), parsed.error());
+  const auto key = [&](std::string_view name) { return fmt::format("{}.tls.{}", section, name); };
+  KEPLER_CHECK_OK(ReadPem(server.ca_file, key("caFile"), parsed->peer.ca));
+  KEPLER_CHECK_OK(ReadPem(server.cert_file, key("certFile"), parsed->peer.cert));
+  KEPLER_CHECK_OK(ReadPem(server.key_file, key("keyFile"), parsed->peer.key));
+  if (const Status usable = http::client::CheckPeer(parsed->peer); !usable)
+    return At(fmt::format("{}.tls", section), usable.error());
+  return parsed;
+}
+
+/// Adds headers of the environment, and those of the file as it is now.
+Status AddSecrets(const std::string& pairs, const std::string& file, ClientRequest& request) {
+  if (!pairs.empty()) KEPLER_CHECK_OK(push::AddHeaderPairs(pairs, request));
+  if (file.empty()) return {};
+  KEPLER_TRY(const std::string lines, ReadSmallFile(file, kMaxHeadersFile));
+  const Status added = push::AddHeaderLines(lines, request);
+  return added ? added : At(file, added.error());
+}
+
+otlp::Resource MakeResource(const Config& config, const BuildInfo& build, otlp::Resource given) {
+  const auto add = [&given](std::string_view key, std::string value) {
+    const bool is_there =
+        std::ranges::find(given, key, [](const auto& pair) -> std::string_view { return pair.first; }) != given.end();
+    if (!is_there && !value.empty()) given.emplace_back(key, std::move(value));
+  };
+  add("service.name", "kepler");
+  add("service.version", build.version);
+  add("host.name", config.node_name);
+  add("os.type", "linux");
+  if (config.kube_enabled) add("k8s.node.name", config.node_name);
+  return given;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<push::Pusher>> MakeOtlp(const Config& config, const BuildInfo& build,
+                                               std::function<otlp::Reading()> read, const Clock& clock) {
+  if (!config.otlp.enabled) return nullptr;
+  const otlp::Environment environment = otlp::ReadEnvironment(Variable);
+  LogUses(environment, config.otlp);
+  PushServer server = config.otlp;
+  // The URL in the environment has its path already.
+  if (!server.endpoint.empty()) server.endpoint = otlp::MetricsUrl(server.endpoint);
+  otlp::Compression compression = config.otlp_compression;
+  TakeEnvironment(environment, server, compression);
+  if (server.endpoint.empty()) server.endpoint = otlp::MetricsUrl("http://localhost:4318");
+  if (server.interval == Duration::zero()) server.interval = std::chrono::seconds(15);
+  if (server.timeout == Duration::zero()) server.timeout = std::chrono::seconds(10);
+
+  KEPLER_TRY(http::client::Url url, MakeUrl("exporter.otlp", server, server.endpoint));
+  push::Target target{.exporter = "otlp", .peer = std::move(url.peer)};
+  target.request = {.method = http::client::Method::kPost,
+                    .target = std::move(url.target),
+                    .accept = "application/x-protobuf",
+                    .content_type = "application/x-protobuf",
+                    .may_repeat = true,  // a data point has its time, so a server knows a repeated one
+                    .deadlines = {.total = std::chrono::ceil<std::chrono::milliseconds>(server.timeout)}};
+  if (compression == otlp::Compression::kGzip) target.request.headers.emplace_back("Content-Encoding", "gzip");
+  target.add_secrets = [pairs = environment.headers.value_or(""), file = server.headers_file](ClientRequest& request) {
+    return AddSecrets(pairs, file, request);
+  };
+  target.read_receipt = otlp::ReadReceipt;
+  ClientRequest probe = target.request;
+  if (const Status added = target.add_secrets(probe); !added) return At("exporter.otlp.headersFile", added.error());
+  if (const Status usable = http::client::CheckRequest(target.peer, probe); !usable)
+    return At("exporter.otlp", usable.error());
+
+  auto encoder = std::make_shared<otlp::Encoder>(
+      otlp::EncoderOptions{.resource = MakeResource(config, build, environment.resource),
+                           .selection = MakeRenderOptions(config, build).selection,
+                           .compression = compression},
+      std::move(read));
+  log::Info("pushing", {{"exporter", "otlp"}, {"url", target.peer.Url() + target.request.target}});
+  return std::make_unique<push::Pusher>(
+      std::move(target), push::DeliveryOptions{.max_bytes = static_cast<uint64_t>(server.max_queue_bytes)},
+      server.interval, [encoder](const std::function<void(push::Request)>& take) { encoder->Encode(take); }, clock);
+}
+
+}  // namespace kepler::agent

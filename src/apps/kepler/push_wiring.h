@@ -1,0 +1,21 @@
+#pragma once
+// Makes the exporters that push, from the configuration and OpenTelemetry's environment variables.
+#include <functional>
+#include <memory>
+
+#include "apps/kepler/config.h"
+#include "base/build_info.h"
+#include "base/clock.h"
+#include "base/result.h"
+#include "export/otlp/encoder.h"
+#include "export/push/pusher.h"
+
+namespace kepler::agent {
+
+/// Null if exporter.otlp is off. `read` is called by the exporter's thread before each push. `clock` must outlive the
+/// exporter. Logs which environment variables are used and ignored. Errors: a URL, header or certificate that cannot be
+/// used; the message names the key.
+[[nodiscard]] Result<std::unique_ptr<push::Pusher>> MakeOtlp(const Config& config, const BuildInfo& build,
+                                                             std::function<otlp::Reading()> read, const Clock& clock);
+
+}  // namespace kepler::agent
