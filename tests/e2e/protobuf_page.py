@@ -1,5 +1,6 @@
 """The protobuf page, read by protobuf's own library as the lines of text 0.0.4."""
 from exposition import Exposition
+from protobuf_messages import message_class
 
 ACCEPT = "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited"
 
@@ -16,32 +17,10 @@ MESSAGES = {
 TYPES = {0: "counter", 1: "gauge"}
 
 
-def _family_class():
-    from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
-    fields = descriptor_pb2.FieldDescriptorProto
-    file = descriptor_pb2.FileDescriptorProto(name="metrics.proto", package="kepler.test", syntax="proto2")
-    for message, members in MESSAGES.items():
-        described = file.message_type.add(name=message)
-        for name, number, kind in members:
-            label = fields.LABEL_REPEATED if kind.endswith("*") else fields.LABEL_OPTIONAL
-            kind = kind.rstrip("*")
-            field = described.field.add(name=name, number=number, label=label)
-            if kind in MESSAGES:
-                field.type, field.type_name = fields.TYPE_MESSAGE, f".kepler.test.{kind}"
-            else:
-                field.type = getattr(fields, f"TYPE_{kind.upper()}")
-    pool = descriptor_pool.DescriptorPool()
-    pool.Add(file)
-    found = pool.FindMessageTypeByName("kepler.test.MetricFamily")
-    if hasattr(message_factory, "GetMessageClass"):
-        return message_factory.GetMessageClass(found)
-    return message_factory.MessageFactory(pool).GetPrototype(found)
-
-
 def families(page):
     """The messages of a page. Refuses one that is cut, has unknown fields, or has a family twice."""
     from google.protobuf.internal.decoder import _DecodeVarint32
-    family_class, found, at = _family_class(), {}, 0
+    family_class, found, at = message_class(MESSAGES, "MetricFamily"), {}, 0
     while at < len(page):
         size, at = _DecodeVarint32(page, at)
         if at + size > len(page):

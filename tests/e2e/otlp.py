@@ -1,0 +1,152 @@
+"""An OpenTelemetry server: OTLP over HTTP with protobuf, read by the library of protobuf. A test chooses its answers."""
+import contextlib
+import dataclasses
+import gzip
+import http.server
+import socketserver
+import ssl
+import threading
+
+from harness import wait_until
+from protobuf_messages import message_class
+
+# The parts of opentelemetry-proto 1.7 that the agent uses: name, number, type.
+MESSAGES = {
+    "AnyValue": [("string_value", 1, "string")],
+    "KeyValue": [("key", 1, "string"), ("value", 2, "AnyValue")],
+    "NumberDataPoint": [("start_time_unix_nano", 2, "fixed64"), ("time_unix_nano", 3, "fixed64"), ("as_double", 4, "double"),
+                        ("as_int", 6, "sfixed64"), ("attributes", 7, "KeyValue*")],
+    "Gauge": [("data_points", 1, "NumberDataPoint*")],
+    "Sum": [("data_points", 1, "NumberDataPoint*"), ("aggregation_temporality", 2, "int32"), ("is_monotonic", 3, "bool")],
+    "Metric": [("name", 1, "string"), ("description", 2, "string"), ("unit", 3, "string"), ("gauge", 5, "Gauge"),
+               ("sum", 7, "Sum")],
+    "Scope": [("name", 1, "string"), ("version", 2, "string")],
+    "ScopeMetrics": [("scope", 1, "Scope"), ("metrics", 2, "Metric*")],
+    "Resource": [("attributes", 1, "KeyValue*")],
+    "ResourceMetrics": [("resource", 1, "Resource"), ("scope_metrics", 2, "ScopeMetrics*")],
+    "Request": [("resource_metrics", 1, "ResourceMetrics*")],
+}
+CUMULATIVE = 2
+
+
+@dataclasses.dataclass
+class Point:
+    name: str
+    unit: str
+    is_sum: bool
+    attributes: dict
+    value: float
+    start: int
+    time: int
+
+
+@dataclasses.dataclass
+class Push:
+    """One request: its data points, the attributes of its resource, its headers."""
+    points: list
+    resource: dict
+    headers: dict
+
+    @property
+    def time(self):
+        """When its figures were taken, in nanoseconds since the epoch."""
+        return self.points[0].time
+
+    def of(self, name, **wanted):
+        wanted = {key.replace("__", "."): value for key, value in wanted.items()}.items()
+        return [point for point in self.points if point.name == name and wanted <= point.attributes.items()]
+
+    def microjoules(self, name, **wanted):
+        return sum(round(point.value * 1e6) for point in self.of(name, **wanted))
+
+
+def _pairs(attributes):
+    return {pair.key: pair.value.string_value for pair in attributes}
+
+
+def read(body, headers):
+    """Refuses bytes without a meaning, a stream that occurs twice, and counters that are not cumulative."""
+    if headers.get("Content-Encoding") == "gzip":
+        body = gzip.decompress(body)
+    request = message_class(MESSAGES, "Request").FromString(body)
+    if len(request.SerializeToString()) != len(body):
+        raise AssertionError("bytes without a meaning")
+    points, resource, streams = [], {}, set()
+    for resource_metrics in request.resource_metrics:
+        resource = _pairs(resource_metrics.resource.attributes)
+        for scope in resource_metrics.scope_metrics:
+            for metric in scope.metrics:
+                is_sum = metric.HasField("sum")
+                if is_sum and (metric.sum.aggregation_temporality, metric.sum.is_monotonic) != (CUMULATIVE, True):
+                    raise AssertionError(f"{metric.name} is no cumulative counter")
+                for point in (metric.sum if is_sum else metric.gauge).data_points:
+                    value = point.as_int if point.HasField("as_int") else point.as_double
+                    attributes = _pairs(point.attributes)
+                    stream = (metric.name, tuple(sorted(attributes.items())))
+                    if stream in streams:
+                        raise AssertionError(f"{stream} twice")
+                    streams.add(stream)
+                    points.append(Point(metric.name, metric.unit, is_sum, attributes, value, point.start_time_unix_nano,
+                                        point.time_unix_nano))
+    return Push(points, resource, dict(headers))
+
+
+class OtlpServer(contextlib.AbstractContextManager):
+    """`answer(handler, number)` answers request `number` in place of 200; it returns whether the request counts as taken.
+    `tls`: (certificate, key) as files. `port`: 0 for any."""
+
+    def __init__(self, answer=None, tls=None, port=0):
+        self.pushes, self.requests, self.answer = [], 0, answer
+        server = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                server.requests += 1
+                if self.path != "/v1/metrics" or self.headers["Content-Type"] != "application/x-protobuf":
+                    return self.say(404)
+                if server.answer is None or server.answer(self, server.requests):
+                    server.pushes.append(read(body, self.headers))
+                    if server.answer is None:
+                        self.say(200)
+
+            def say(self, status, body=b"", **headers):
+                self.send_response(status)
+                self.send_header("Content-Type", "application/x-protobuf")
+                self.send_header("Content-Length", str(len(body)))
+                for name, value in headers.items():
+                    self.send_header(name.replace("_", "-"), value)
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
+            daemon_threads = True
+            allow_reuse_address = True
+
+            def handle_error(self, *_):
+                """A client that leaves is no error of ours."""
+
+        self.http = Server(("127.0.0.1", port), Handler)
+        if tls:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*tls)
+            self.http.socket = context.wrap_socket(self.http.socket, server_side=True)
+        self.port = self.http.server_address[1]
+        self.url = f"{'https' if tls else 'http'}://127.0.0.1:{self.port}"
+
+    def __enter__(self):
+        threading.Thread(target=self.http.serve_forever, args=(0.05,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.http.shutdown()
+        self.http.server_close()
+
+    def wait(self, count=1):
+        """The latest push, once there are `count` of them."""
+        return wait_until(lambda: len(self.pushes) >= count and self.pushes[-1], f"{count} pushes")
