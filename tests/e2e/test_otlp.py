@@ -1,0 +1,182 @@
+"""The exporter of OTLP: the same figures as a scrape, through servers that are away, slow, full or wrong."""
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+import unittest
+
+from exposition import microjoules
+from harness import Agent, free_port, require, run_tests, run_to_end, wait_until
+from otlp import OtlpServer
+from prometheus import replace_once
+
+CONFIG = """
+cpu: {preferredMeters: [fake]}
+monitor: {interval: 1s}
+exporter:
+  otlp:
+    enabled: true
+    endpoint: %s
+    interval: 1s
+"""
+
+
+def counted(agent, family, **labels):
+    return int(agent.scrape().value(family, exporter="otlp", **labels))
+
+
+class Figures(unittest.TestCase):
+    def test_a_push_has_the_figures_of_the_scrape_of_its_time(self):
+        with OtlpServer() as server, Agent(config=CONFIG % server.url) as agent:
+            def pair():
+                scrape = agent.scrape()
+                at = round(scrape.value("kepler_snapshot_timestamp_seconds") * 10**9)
+                return next(((scrape, push) for push in server.pushes if abs(push.time - at) < 10**6), None)
+            server.wait(2)
+            scrape, push = wait_until(pair, "a push and a scrape of one tick")
+            for zone in scrape.zones():
+                for family, name in (("kepler_process_cpu_joules_total", "kepler_process_cpu_joules"),
+                                     ("kepler_node_cpu_joules_total", "hw.energy"),
+                                     ("kepler_node_cpu_active_joules_total", "kepler_node_cpu_active_joules"),
+                                     ("kepler_node_cpu_unlisted_joules_total", "kepler_node_cpu_unlisted_joules"),
+                                     ("kepler_node_cpu_unattributed_joules_total", "kepler_node_cpu_unattributed_joules")):
+                    wanted = {"hw__id": zone} if name == "hw.energy" else {"zone": zone}
+                    self.assertEqual(push.microjoules(name, **wanted), microjoules(scrape.sum(family, zone=zone)), (name, zone))
+            self.assertGreater(push.microjoules("hw.energy", hw__id="package"), 0)
+            own = push.of("process.cpu.time", process__pid=str(agent.process.pid))
+            self.assertEqual([(point.unit, point.is_sum) for point in own], [("s", True)])
+            self.assertEqual({point.unit for point in push.of("hw.energy")}, {"J"})
+            self.assertEqual(push.resource["service.name"], "kepler")
+            self.assertTrue(push.resource["host.name"])
+            self.assertEqual(push.headers["Content-Encoding"], "gzip")
+            for point in push.points:
+                self.assertLessEqual(point.start, point.time)
+                self.assertGreater(point.start, 10**18 if point.is_sum else -1)
+
+    def test_the_configuration_of_the_page_works(self):
+        with open(os.path.join(os.path.dirname(__file__), "..", "..", "docs", "opentelemetry.md"), encoding="utf-8") as file:
+            config = re.search(r"^```yaml\n(exporter:.*?)^```", file.read(), re.DOTALL | re.MULTILINE)[1]
+        with OtlpServer() as server, Agent(config=replace_once(config, "http://localhost:4318", server.url)):
+            self.assertEqual(server.wait().resource["service.name"], "kepler")
+
+    def test_environment_variables_stand_in_for_keys(self):
+        with OtlpServer() as server:
+            environment = {**os.environ, "OTEL_EXPORTER_OTLP_ENDPOINT": server.url, "OTEL_METRIC_EXPORT_INTERVAL": "1000",
+                           "OTEL_EXPORTER_OTLP_HEADERS": "x-team=blue%20sky,authorization=Bearer%20s3cret",
+                           "OTEL_EXPORTER_OTLP_COMPRESSION": "none", "OTEL_SERVICE_NAME": "watts",
+                           "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}
+            code, output = run_to_end("--exporter.otlp", f"--web.listen-address=127.0.0.1:{free_port()}", env=environment)
+            self.assertEqual(code, 1, output)
+            self.assertRegex(output, "exporter.otlp: http://127.0.0.1:[0-9]+ would receive the token in plain text; use https")
+            self.assertNotIn("s3cret", output)
+            environment["OTEL_EXPORTER_OTLP_HEADERS"] = "x-team=blue%20sky"
+            with Agent("--exporter.otlp", config="cpu: {preferredMeters: [fake]}\nmonitor: {interval: 1s}\n",
+                       env=environment) as agent:
+                push = server.wait()
+                self.assertEqual(push.headers["x-team"], "blue sky")
+                self.assertNotIn("Content-Encoding", push.headers)
+                self.assertEqual(push.resource["service.name"], "watts")
+                agent.wait_log("is ignored.*OTEL_EXPORTER_OTLP_PROTOCOL.*the only protocol is http/protobuf")
+                self.assertNotIn("blue sky", agent.log())
+
+    def test_bad_settings_are_refused_by_the_check_too(self):
+        for text, message in (("endpoint: 'http://u:p@h'", "exporter.otlp.endpoint"),
+                              ("endpoint: 'ftp://h'", "exporter.otlp.endpoint"),
+                              ("headersFile: /nowhere/x", "exporter.otlp.headersFile"),
+                              ("tls: {caFile: /nowhere/x}", "exporter.otlp.tls.caFile"),
+                              ("tls: {certFile: /dev/null}", "exporter.otlp.tls"),
+                              ("compression: zstd", "exporter.otlp.compression"),
+                              ("interval: 1ms", "exporter.otlp.interval")):
+            with self.subTest(text), tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+                file.write(f"exporter: {{otlp: {{enabled: true, {text}}}}}\n")
+                file.flush()
+                for flag in ("--config.check", f"--web.listen-address=127.0.0.1:{free_port()}"):
+                    code, output = run_to_end(flag, f"--config.file={file.name}")
+                    self.assertEqual(code, 1, output)
+                    self.assertIn(message, output)
+
+
+class Faults(unittest.TestCase):
+    def test_an_outage_loses_nothing(self):
+        port = free_port()
+        with Agent(config=CONFIG % f"http://127.0.0.1:{port}") as agent:
+            wait_until(lambda: counted(agent, "kepler_push_queue_requests") >= 3, "requests that wait")
+            self.assertGreater(counted(agent, "kepler_push_failures_total", reason="connection"), 0)
+            with OtlpServer(port=port) as server:
+                wait_until(lambda: counted(agent, "kepler_push_queue_requests") == 0, "the end of the queue", 60)
+                times = [push.time for push in server.pushes]
+                self.assertEqual(times, sorted(set(times)), "each once, in order")
+                self.assertGreaterEqual(len(times), 3)
+                joules = [push.microjoules("hw.energy", hw__id="package") for push in server.pushes]
+                self.assertEqual(joules, sorted(joules))
+            for reason in ("queue_full", "refused", "partial"):
+                self.assertEqual(counted(agent, "kepler_push_dropped_points_total", reason=reason), 0)
+
+    def test_throttled_then_refused_then_accepted_in_part(self):
+        said = []
+
+        def answer(handler, number):
+            said.append((number, time.monotonic()))
+            if number == 1:
+                handler.say(429, Retry_After="2")
+            elif number == 3:
+                handler.say(400, b"\x12\x08bad name")  # google.rpc.Status: message
+            elif number == 4:
+                handler.say(200, b"\x0a\x0a\x08\x05\x12\x06no pid")  # partial_success: 5 rejected
+            else:
+                handler.say(200)
+            return number != 1 and number != 3
+        with OtlpServer(answer) as server, Agent(config=CONFIG % server.url) as agent:
+            server.wait(3)
+            self.assertGreater(said[1][1] - said[0][1], 1.9, "Retry-After")
+            self.assertEqual(counted(agent, "kepler_push_failures_total", reason="throttled"), 1)
+            wait_until(lambda: counted(agent, "kepler_push_failures_total", reason="partial") == 1, "the partial success")
+            self.assertEqual(counted(agent, "kepler_push_dropped_points_total", reason="partial"), 5)
+            self.assertGreater(counted(agent, "kepler_push_dropped_points_total", reason="refused"), 10)
+            agent.wait_log("bad name")
+            agent.wait_log("no pid")
+
+    def test_a_server_that_hangs_delays_neither_scrapes_nor_the_stop(self):
+        def hang(handler, _):
+            handler.send_response(200)
+            handler.send_header("Content-Length", "10000000000")
+            handler.end_headers()
+            for _ in range(600):
+                time.sleep(0.1)
+                handler.wfile.write(b"x" * 1000)  # until the agent leaves
+        with OtlpServer(hang) as server, Agent(config=CONFIG % server.url) as agent:
+            wait_until(lambda: server.requests, "a request")
+            begin = time.monotonic()
+            agent.scrape_after()
+            self.assertLess(time.monotonic() - begin, 5)
+            wait_until(lambda: counted(agent, "kepler_push_failures_total", reason="answer") > 0, "an answer that is too long", 60)
+            begin = time.monotonic()
+            self.assertEqual(agent.stop(), 0)
+            self.assertLess(time.monotonic() - begin, 5)
+
+    def test_certificates_and_headers_from_files(self):
+        require(shutil.which("openssl"), "openssl makes the certificates")
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+                            "-subj", "/CN=collector", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "key.pem", "-out",
+                            "cert.pem"], cwd=folder, check=True, capture_output=True)
+            with open(f"{folder}/headers", "w", encoding="ascii") as file:
+                file.write("Authorization: Bearer first\nX-Team: blue\n")
+            with OtlpServer(tls=(f"{folder}/cert.pem", f"{folder}/key.pem")) as server:
+                with Agent(config=CONFIG % server.url) as agent:
+                    wait_until(lambda: counted(agent, "kepler_push_failures_total", reason="certificate") > 0, "a refusal")
+                    self.assertEqual(server.pushes, [])
+                with Agent(config=CONFIG % server.url + f"    headersFile: {folder}/headers\n"
+                                                         f"    tls: {{caFile: {folder}/cert.pem}}\n") as agent:
+                    push = server.wait()
+                    self.assertEqual((push.headers["Authorization"], push.headers["X-Team"]), ("Bearer first", "blue"))
+                    with open(f"{folder}/headers", "w", encoding="ascii") as file:
+                        file.write("Authorization: Bearer second\n")
+                    wait_until(lambda: server.pushes[-1].headers["Authorization"] == "Bearer second", "the new token")
+                    self.assertNotIn("first", agent.log())
+
+
+if __name__ == "__main__":
+    run_tests()
