@@ -74,6 +74,8 @@ render_all() {
   for memory in 1.5G 300Mi 262144Ki 2e8 700000000 null; do
     render "memory-$memory" --set "prometheusRule.enabled=true,daemonset.resources.limits.memory=$memory"
   done
+  render model-server --set modelServer.enabled=true,modelServer.readers=2,networkPolicy.enabled=true \
+    --set "modelServer.storage.accessModes={ReadWriteMany},modelServer.extraArgs={--scan-interval=1m}"
   render old-kubelets --set rbac.nodesProxy=true --kube-version 1.29.0
   if grep -q recursiveReadOnly "$out/old-kubelets.yaml"; then fail "a field that Kubernetes 1.29 does not know"; else ok; fi
 }
@@ -128,6 +130,9 @@ refuse_together() {
   said "basicAuth, authorization: Prometheus sends one kind of credentials" --set serviceMonitor.enabled=true \
     --set serviceMonitor.basicAuth.username.name=s,serviceMonitor.authorization.type=Bearer
   said "longer than the interval" --set podMonitor.enabled=true,podMonitor.scrapeTimeout=10s
+  said "readers mount the volume of the writer" --set modelServer.enabled=true,modelServer.readers=1
+  said "set modelServer.web.secretName" --set modelServer.enabled=true,modelServer.web.tls=true
+  said "it follows from other values of modelServer" --set "modelServer.enabled=true,modelServer.extraArgs={--store=/x}"
   said "NODE_NAME is set by the chart" --set "daemonset.extraEnv[0].name=NODE_NAME"
   said "a service of type NodePort needs an address" --set service.type=NodePort,service.clusterIP=None
   said "with hostNetwork the old pod still uses the port of the node" --set daemonset.hostNetwork=true \

@@ -15,11 +15,14 @@ from test_values import has, leaves
 # With everything on, so that each part is rendered.
 BASE = {"image": {"repository": "registry.example/kepler"}, "namespace": {"create": True}, "web": {"secretName": "kepler-web", "tls": True}, "dashboard": {"enabled": True},
         "serviceMonitor": {"enabled": True}, "podMonitor": {"enabled": True}, "prometheusRule": {"enabled": True},
-        "networkPolicy": {"enabled": True}, "openshift": {"scc": {"create": True}},
+        "networkPolicy": {"enabled": True},
+        "modelServer": {"enabled": True, "image": {"repository": "registry.example/kepler-model"}, "web": {"secretName": "models-web"},
+                        "storage": {"accessModes": ["ReadWriteMany"]}}, "openshift": {"scc": {"create": True}},
         "daemonset": {"startupProbe": {"httpGet": {"path": "/-/healthy", "port": "http"}}}}
 CREDENTIALS = {"authorization": {"credentials": {"name": "s", "key": "token"}},
                "oauth2": {"clientId": {"secret": {"name": "s", "key": "id"}}, "tokenUrl": "https://idp.example/token"}}
-OTHER = {"profile": "proc", "daemonset.hostPID": False, "web.secretName": "other", "service.protocol": "SCTP",
+OTHER = {"profile": "proc", "modelServer.image.repository": "registry.example/other", "modelServer.web.secretName": "other",
+         "modelServer.storage.accessModes": ["ReadWriteOncePod"], "modelServer.nodeSelector.kubernetes.io/os": "other", "daemonset.hostPID": False, "web.secretName": "other", "service.protocol": "SCTP",
          "serviceMonitor.path": "/other", "podMonitor.path": "/other",
          "serviceMonitor.scrapeTimeout": "3s", "podMonitor.scrapeTimeout": "3s",
          **{f"{monitor}.{name}": value for monitor in ("serviceMonitor", "podMonitor") for name, value in CREDENTIALS.items()},

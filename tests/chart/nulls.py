@@ -14,7 +14,7 @@ from manifests import CHART
 
 # All of them are rendered each time, except the monitors: one at a time.
 PARTS = {"serviceMonitor": ("enabled",), "podMonitor": ("enabled",), "prometheusRule": ("enabled",), "dashboard": ("enabled",),
-         "networkPolicy": ("enabled",), "openshift": ("scc", "create"), "namespace": ("create",)}
+         "networkPolicy": ("enabled",), "modelServer": ("enabled",), "openshift": ("scc", "create"), "namespace": ("create",)}
 # What is below these is handed on as it is.
 KUBERNETES = {"labels", "nodeSelector", "resources", "livenessProbe", "readinessProbe"}
 

@@ -1,4 +1,5 @@
 """The chart with other values than its own. tools/chart.sh renders them and runs this; CI, which has no helm, does not."""
+import os
 import pathlib
 import re
 import shutil
@@ -6,14 +7,23 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import urllib.request
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 import deploy_page  # noqa: E402
-from harness import Agent, free_port, require, run_tests, wait_until  # noqa: E402
+from harness import Agent, end, free_port, require, run_tests, wait_until  # noqa: E402
 from kubernetes import make_certificates  # noqa: E402
 from manifests import baseline_violations, renderings, restricted_violations  # noqa: E402
 from shipped_agent import refusal  # noqa: E402
+
+
+def answers(url):
+    try:
+        with urllib.request.urlopen(url, timeout=5) as answer:
+            return answer.status == 200
+    except OSError:
+        return False
 
 
 class OtherValues(unittest.TestCase):
@@ -59,6 +69,56 @@ class OtherValues(unittest.TestCase):
             self.assertEqual((mounts[name]["mountPath"], mounts[name]["readOnly"]), (f"/etc/kepler-models/{path}", True))
         self.assertNotIn("model", self.renderings["exact"].config)
         self.assertNotIn("models", {volume["name"] for volume in self.renderings["exact"].pod["volumes"]})
+
+    def test_the_model_server_has_one_writer_and_readers_that_cannot_write(self):
+        rendering = self.renderings["model-server"]
+        writer, reader = rendering.one("StatefulSet"), rendering.one("Deployment")
+        self.assertEqual((writer["spec"]["replicas"], reader["spec"]["replicas"]), (1, 2))
+        claim = f"{writer['spec']['volumeClaimTemplates'][0]['metadata']['name']}-{writer['metadata']['name']}-0"
+        for workload, writes in ((writer, True), (reader, False)):
+            pod = workload["spec"]["template"]["spec"]
+            container, = pod["containers"]
+            mount = next(mount for mount in container["volumeMounts"] if mount["name"] == "models")
+            self.assertEqual(mount.get("readOnly", False), not writes)
+            self.assertEqual("--scan-interval=1m" in container["args"], writes)
+            self.assertEqual([*baseline_violations(pod, container), *restricted_violations(pod, container)], [])
+            self.assertIs(pod["automountServiceAccountToken"], False)
+            if not writes:
+                volume = next(volume for volume in pod["volumes"] if volume["name"] == "models")
+                self.assertEqual(volume["persistentVolumeClaim"], {"claimName": claim, "readOnly": True})
+        self.assertLessEqual(rendering.one("PodDisruptionBudget")["spec"]["selector"]["matchLabels"].items(),
+                             reader["spec"]["template"]["metadata"]["labels"].items())
+
+    def test_agents_use_the_model_server_and_its_services_select_no_agent(self):
+        rendering = self.renderings["model-server"]
+        services = {item["metadata"]["name"]: item["spec"]["selector"].items() for item in rendering.all("Service")}
+        pods = {item["kind"]: item["spec"]["template"]["metadata"]["labels"].items()
+                for kind in ("DaemonSet", "StatefulSet", "Deployment") for item in rendering.all(kind)}
+        found = {name: {kind for kind, labels in pods.items() if selector <= labels} for name, selector in services.items()}
+        self.assertEqual(found, {"kepler": {"DaemonSet"}, "kepler-model-server": {"StatefulSet", "Deployment"},
+                                 "kepler-model-server-writer": {"StatefulSet"}})
+        self.assertEqual(rendering.config["model"], {"server": "http://kepler-model-server.kepler.svc:8100"})
+        policies = {item["metadata"]["name"]: item["spec"] for item in rendering.all("NetworkPolicy")}
+        self.assertEqual(policies["kepler-model-server"]["ingress"][0]["from"][0]["podSelector"]["matchLabels"].items() -
+                         pods["DaemonSet"], set())
+        self.assertIn({"podSelector": {"matchLabels": dict(services["kepler-model-server"])}},
+                      [peer for rule in policies["kepler"]["egress"] for peer in rule.get("to", [])])
+        self.assertEqual(self.renderings["exact"].all("StatefulSet"), [])
+
+    def test_the_model_server_takes_the_arguments_of_its_pods(self):
+        program = pathlib.Path(os.environ["KEPLER_BIN"]).parents[1] / "kepler-model/kepler-model"
+        require(os.access(program, os.X_OK), f"{program} is not built")
+        for kind in ("StatefulSet", "Deployment"):
+            container, = self.renderings["model-server"].one(kind)["spec"]["template"]["spec"]["containers"]
+            port = free_port()
+            with tempfile.TemporaryDirectory() as store:
+                args = [argument.replace("/var/lib/kepler-models", store).replace(":8100", f"127.0.0.1:{port}")
+                        for argument in container["args"]]
+                server = subprocess.Popen([program, *args], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                self.addCleanup(end, server)
+                path = container["livenessProbe"]["httpGet"]["path"]
+                wait_until(lambda p=port, at=path: answers(f"http://127.0.0.1:{p}{at}"), f"{kind}: {path}")
+                end(server)
 
     def test_names_that_look_like_numbers_are_names(self):
         selector = self.renderings["release-1234"].one("DaemonSet")["spec"]["selector"]["matchLabels"]

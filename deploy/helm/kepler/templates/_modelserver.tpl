@@ -1,0 +1,158 @@
+{{/* Name of the model server's objects. */}}
+{{- define "kepler.modelServerName" -}}
+{{- printf "%s-model-server" (include "kepler.fullname" . | trunc 45 | trimSuffix "-") -}}
+{{- end -}}
+
+{{/* Labels of its pods. Their name is not that of the agent, or scrapes of agents would go here. */}}
+{{- define "kepler.modelServerSelector" -}}
+app.kubernetes.io/name: {{ printf "%s-model-server" (include "kepler.name" . | trunc 45 | trimSuffix "-") | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
+{{- end -}}
+
+{{/* "metadata:" of its objects. Argument: list of the context and the name. */}}
+{{- define "kepler.modelServerMetadata" -}}
+{{- $root := index . 0 -}}
+{{- $labels := mergeOverwrite (include "kepler.labels" (list $root dict) | fromYaml) (dict "app.kubernetes.io/component" "model-server") (include "kepler.modelServerSelector" $root | fromYaml) -}}
+name: {{ index . 1 | quote }}
+namespace: {{ include "kepler.namespace" $root | quote }}
+labels:
+  {{- toYaml $labels | nindent 2 }}
+{{- with $root.Values.annotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{/* URL of the service for agents. */}}
+{{- define "kepler.modelServerUrl" -}}
+{{- $server := .Values.modelServer -}}
+{{- printf "%s://%s.%s.svc:%d" (ternary "https" "http" (default false $server.web.tls)) (include "kepler.modelServerName" .) (include "kepler.namespace" .) (int64 $server.port) -}}
+{{- end -}}
+
+{{- define "kepler.modelServerImage" -}}
+{{- $image := .Values.modelServer.image -}}
+{{- if and (eq $image.repository "kepler-model") (not .Values.image.allowPlaceholder) -}}
+{{- fail "modelServer.image.repository: there is no public image: build target model of deploy/Dockerfile, push it, and set modelServer.image.repository" -}}
+{{- end -}}
+{{- if $image.digest -}}
+{{- printf "%s@%s" $image.repository $image.digest -}}
+{{- else -}}
+{{- printf "%s:%s" $image.repository (default .Chart.AppVersion $image.tag) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Pod of the writer and of the readers. Argument: list of the context and "writer" or "reader". */}}
+{{- define "kepler.modelServerPod" -}}
+{{- $root := index . 0 -}}
+{{- $role := index . 1 -}}
+{{- $server := $root.Values.modelServer -}}
+metadata:
+  labels:
+    {{- $labels := include "kepler.labels" (list $root dict) | fromYaml }}
+    {{- mergeOverwrite $labels (dict "app.kubernetes.io/component" "model-server" "role" $role) (include "kepler.modelServerSelector" $root | fromYaml) | toYaml | nindent 4 }}
+  {{- with $root.Values.annotations }}
+  annotations:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+spec:
+  # It asks no API server.
+  automountServiceAccountToken: false
+  enableServiceLinks: false
+  terminationGracePeriodSeconds: 15
+  {{- with $root.Values.image.pullSecrets }}
+  imagePullSecrets:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  securityContext:
+    # The user of the image. The group may write to the volume.
+    fsGroup: 65532
+    fsGroupChangePolicy: OnRootMismatch
+    runAsGroup: 65532
+    runAsNonRoot: true
+    runAsUser: 65532
+    seccompProfile:
+      type: RuntimeDefault
+  {{- with $server.nodeSelector }}
+  nodeSelector:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with $server.tolerations }}
+  tolerations:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with $server.affinity }}
+  affinity:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  containers:
+    - name: model-server
+      image: {{ include "kepler.modelServerImage" $root | quote }}
+      imagePullPolicy: {{ $server.image.pullPolicy | quote }}
+      args:
+        - serve
+        - --store=/var/lib/kepler-models
+        - --listen-address=:{{ int64 $server.port }}
+        {{- if $server.web.secretName }}
+        - --web-config-file=/etc/kepler-web/{{ $server.web.key }}
+        # Agents send no login. Uploads need one.
+        - --readers=open
+        {{- end }}
+        {{- if eq $role "writer" }}
+        {{- range $server.extraArgs }}
+        - {{ quote . }}
+        {{- end }}
+        {{- end }}
+      ports:
+        - name: http
+          containerPort: {{ int64 $server.port }}
+          protocol: TCP
+      {{- $probe := dict "httpGet" (dict "path" "/healthz" "port" "http" "scheme" (ternary "HTTPS" "HTTP" (default false $server.web.tls))) "timeoutSeconds" 5 }}
+      livenessProbe:
+        {{- merge (dict "initialDelaySeconds" 10 "periodSeconds" 30) $probe | toYaml | nindent 8 }}
+      readinessProbe:
+        {{- merge (dict "periodSeconds" 10) $probe | toYaml | nindent 8 }}
+      securityContext:
+        allowPrivilegeEscalation: false
+        capabilities:
+          drop: [ALL]
+        privileged: false
+        readOnlyRootFilesystem: true
+      {{- with $server.resources }}
+      resources:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
+      volumeMounts:
+        - name: models
+          mountPath: /var/lib/kepler-models
+          {{- if eq $role "reader" }}
+          readOnly: true
+          {{- end }}
+        # For training jobs.
+        - name: tmp
+          mountPath: /tmp
+        {{- if $server.web.secretName }}
+        - name: web
+          mountPath: /etc/kepler-web
+          readOnly: true
+        {{- end }}
+        {{- with $server.extraVolumeMounts }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
+  volumes:
+    - name: tmp
+      emptyDir: {}
+    {{- if eq $role "reader" }}
+    - name: models
+      persistentVolumeClaim:
+        claimName: models-{{ include "kepler.modelServerName" $root }}-0
+        readOnly: true
+    {{- end }}
+    {{- if $server.web.secretName }}
+    - name: web
+      secret:
+        secretName: {{ $server.web.secretName | quote }}
+    {{- end }}
+    {{- with $server.extraVolumes }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+{{- end -}}
