@@ -76,6 +76,10 @@ render_all() {
   done
   render model-server --set modelServer.enabled=true,modelServer.readers=2,networkPolicy.enabled=true \
     --set "modelServer.storage.accessModes={ReadWriteMany},modelServer.extraArgs={--scan-interval=1m}"
+  render long-name --set "fullnameOverride=$(printf 'a%.0s' {1..63}),modelServer.enabled=true,modelServer.readers=1" \
+    --set 'modelServer.storage.accessModes={ReadWriteMany},daemonset.hostNetwork=true,networkPolicy.enabled=true'
+  # As an upgrade with --reuse-values from a chart without a model server.
+  render no-model-server --set modelServer=null,networkPolicy.enabled=true
   render old-kubelets --set rbac.nodesProxy=true --kube-version 1.29.0
   if grep -q recursiveReadOnly "$out/old-kubelets.yaml"; then fail "a field that Kubernetes 1.29 does not know"; else ok; fi
 }
@@ -108,6 +112,7 @@ refuse_placeholder() {
 
 refuse_together() {
   release=1234 said "set fullnameOverride"
+  release=1234 said "set fullnameOverride" --set service.enabled=false,modelServer.enabled=true
   said "shows only the agent" --set daemonset.hostPID=false
   said "/sys is the container's own" --set config.host.sysfs=/sys/
   said "one of maxUnavailable and maxSurge must be 0" --set daemonset.updateStrategy.rollingUpdate.maxSurge=1

@@ -105,6 +105,18 @@ class OtherValues(unittest.TestCase):
                       [peer for rule in policies["kepler"]["egress"] for peer in rule.get("to", [])])
         self.assertEqual(self.renderings["exact"].all("StatefulSet"), [])
 
+    def test_names_of_the_model_server_fit_its_labels(self):
+        """The label controller-revision-hash of a StatefulSet's pods is its name and 11 characters more."""
+        rendering = self.renderings["long-name"]
+        self.assertLessEqual(len(rendering.one("StatefulSet")["metadata"]["name"]), 63 - 11)
+        for item in rendering.all("Service"):
+            self.assertLessEqual(len(item["metadata"]["name"]), 63)
+
+    def test_agents_with_addresses_of_nodes_reach_the_model_server(self):
+        rule, = next(item for item in self.renderings["long-name"].all("NetworkPolicy")
+                     if item["metadata"]["name"].endswith("-model-server"))["spec"]["ingress"]
+        self.assertNotIn("from", rule)
+
     def test_the_model_server_takes_the_arguments_of_its_pods(self):
         program = pathlib.Path(os.environ["KEPLER_BIN"]).parents[1] / "kepler-model/kepler-model"
         require(os.access(program, os.X_OK), f"{program} is not built")

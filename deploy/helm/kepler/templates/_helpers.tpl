@@ -12,6 +12,12 @@
 {{- end -}}
 {{- end -}}
 
+{{- define "kepler.requireServiceName" -}}
+{{- if not (regexMatch "^[a-z]([-a-z0-9]*[a-z0-9])?$" (include "kepler.fullname" .)) -}}
+{{- fail (printf "%s is not a valid service name (it must start with a letter and have no dot): set fullnameOverride" (include "kepler.fullname" .)) -}}
+{{- end -}}
+{{- end -}}
+
 {{- define "kepler.namespace" -}}
 {{- default .Release.Namespace .Values.namespace.name -}}
 {{- end -}}

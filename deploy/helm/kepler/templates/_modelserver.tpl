@@ -1,6 +1,7 @@
-{{/* Name of the model server's objects. */}}
+{{/* Name of the model server's objects, at most 52 characters: a StatefulSet adds 11 to it in a label of its pods. */}}
 {{- define "kepler.modelServerName" -}}
-{{- printf "%s-model-server" (include "kepler.fullname" . | trunc 45 | trimSuffix "-") -}}
+{{- include "kepler.requireServiceName" . -}}
+{{- printf "%s-model-server" (include "kepler.fullname" . | trunc 39 | trimSuffix "-") -}}
 {{- end -}}
 
 {{/* Labels of its pods. Their name is not that of the agent, or scrapes of agents would go here. */}}

@@ -133,7 +133,7 @@ securityContext:
 {{- $model := default dict $config.model -}}
 {{- $_ := set $config "model" (set $model "sources" (concat . (default list $model.sources))) -}}
 {{- end -}}
-{{- if .Values.modelServer.enabled -}}
+{{- if (default dict .Values.modelServer).enabled -}}
 {{- $_ := set $config "model" (merge (default dict $config.model) (dict "server" (include "kepler.modelServerUrl" .))) -}}
 {{- end -}}
 {{- toYaml $config -}}
