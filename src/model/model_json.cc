@@ -1,6 +1,7 @@
 #include "model/model_json.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdint>
 #include <iterator>
@@ -84,8 +85,18 @@ Result<std::optional<Accuracy>> AccuracyOf(const json::Cursor& object, std::stri
   return accuracy;
 }
 
+Result<TestedRows> TestedOf(const json::Cursor& object) {
+  constexpr std::string_view kKeys[] = {"actual", "predicted"};
+  KEPLER_TRY(const auto at, object.Find("tested"));
+  if (!at) return TestedRows();
+  KEPLER_CHECK_OK(at->OnlyKeys(kKeys));
+  KEPLER_TRY(const auto actual, at->Numbers("actual"));
+  KEPLER_TRY(const auto predicted, at->Numbers("predicted"));
+  return TestedRows{{actual.begin(), actual.end()}, {predicted.begin(), predicted.end()}};
+}
+
 Result<ComponentModel> ComponentFrom(const json::Cursor& object) {
-  constexpr std::string_view kKeys[] = {"component", "trainer", "label", "accuracy", "unseen", "predictor"};
+  constexpr std::string_view kKeys[] = {"component", "trainer", "label", "accuracy", "unseen", "tested", "predictor"};
   KEPLER_CHECK_OK(object.OnlyKeys(kKeys));
   ComponentModel component;
   KEPLER_TRY(const json::Cursor name, object.Member("component"));
@@ -100,6 +111,7 @@ Result<ComponentModel> ComponentFrom(const json::Cursor& object) {
   KEPLER_TRY(component.label, ReadRange(label));
   KEPLER_TRY(component.accuracy, AccuracyOf(object, "accuracy"));
   KEPLER_TRY(component.unseen, AccuracyOf(object, "unseen"));
+  KEPLER_TRY(component.tested, TestedOf(object));
   KEPLER_TRY(const json::Cursor predictor, object.Member("predictor"));
   KEPLER_TRY(component.predictor, ReadPredictor(predictor));
   return component;
@@ -125,6 +137,9 @@ void WriteComponent(const ComponentModel& component, std::string& out) {
   WriteRange(component.label, out);
   WriteAccuracy("accuracy", component.accuracy, out);
   WriteAccuracy("unseen", component.unseen, out);
+  if (!component.tested.actual.empty())
+    fmt::format_to(std::back_inserter(out), R"(,"tested":{{"actual":[{}],"predicted":[{}]}})",
+                   fmt::join(component.tested.actual, ","), fmt::join(component.tested.predicted, ","));
   out += ",\n \"predictor\":";
   WritePredictor(component.predictor, out);
   out += '}';

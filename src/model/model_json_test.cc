@@ -23,6 +23,7 @@ constexpr std::string_view kSmall = R"({"kepler_model": 1,
 "components": [
  {"component": "package", "trainer": "linear", "label": [30.5, 200],
   "accuracy": {"rows": 220, "mae_watts": 3.5, "mape": 4.25, "r2": -0.5},
+  "tested": {"actual": [10, 20.5], "predicted": [11, 19.25]},
   "unseen": {"rows": 44, "mae_watts": 7, "mape": 9, "r2": 0.25},
   "predictor": {"formula": "linear", "scale": [10, 0], "limits": [[0, 1], [2, 3]], "bias": -1.5, "weights": [1, 2]}},
  {"component": "dram", "trainer": "", "label": [0, 0],
@@ -71,7 +72,8 @@ TEST(ReadModelJson, EveryField) {
                          .predictor = {},
                          .label = {30.5, 200},
                          .accuracy = Accuracy{220, 3.5, 4.25, -0.5},
-                         .unseen = Accuracy{44, 7, 9, 0.25}};
+                         .unseen = Accuracy{44, 7, 9, 0.25},
+                         .tested = {{10, 20.5}, {11, 19.25}}};
   package.predictor = {.limits = {{0, 1}, {2, 3}}, .scale = {10, 0}, .formula = Linear{-1.5, {1, 2}}};
   ComponentModel dram{
       .component = Component::kDram, .trainer = {}, .predictor = {}, .label = {}, .accuracy = {}, .unseen = {}};
@@ -115,6 +117,9 @@ TEST(ReadModelJson, WhatDoesNotFit_IsSaidWithItsPlace) {
   EXPECT_THAT(WhyNot(With("\"AuthenticAMD\"", "\"\"")), HasSubstr("machine.cpuid: the vendor is empty"));
   EXPECT_THAT(WhyNot(With("\"is_guest\": true", "\"is_guest\": 1")), HasSubstr("machine.is_guest: "));
   EXPECT_THAT(WhyNot(With("\"rows\": 220", "\"rows\": -1")), HasSubstr("components[0].accuracy.rows"));
+  EXPECT_THAT(WhyNot(With("[10, 20.5]", "[10]")), HasSubstr("components[0].tested: 1 actual and 2 predicted watts"));
+  EXPECT_THAT(WhyNot(With("[10, 20.5]", "[10, -1]")), HasSubstr("components[0].tested: a value is not from 0 to"));
+  EXPECT_THAT(WhyNot(With("\"actual\": [10, 20.5], ", "")), HasSubstr("components[0].tested: \"actual\" is missing"));
   EXPECT_THAT(WhyNot(With("cpu_cycles", "cache_miss")), HasSubstr("features[1]: \"cache_miss\" appears twice"));
   EXPECT_THAT(WhyNot(With("\"test\"", "\"\xff\"")), HasSubstr("parse JSON"));
 }
@@ -265,7 +270,11 @@ RC_GTEST_PROP(WriteModelJson, AnyModel_ReadsTheSame, ()) {
                                 *rc::gen::arbitrary<uint32_t>(),
                                 *rc::gen::arbitrary<uint32_t>()};
   for (const auto component : {Component::kPlatform, Component::kPackage}) {
-    ComponentModel part{component, AnyName(), AnyPredictor(n), AnyRange(), std::nullopt, std::nullopt};
+    ComponentModel part{component, AnyName(), AnyPredictor(n), AnyRange(), std::nullopt, std::nullopt, {}};
+    for (auto rows = *rc::gen::inRange(0, 3); rows > 0; --rows) {
+      part.tested.actual.push_back(*rc::gen::inRange(0, 1'000'000) / 1000.0);
+      part.tested.predicted.push_back(*rc::gen::inRange(0, 1'000'000) / 1000.0);
+    }
     if (*rc::gen::arbitrary<bool>())
       part.accuracy = Accuracy{*rc::gen::inRange<uint64_t>(0, uint64_t{1} << 53), std::abs(AnyFinite()),
                                std::abs(AnyFinite()), AnyFinite()};

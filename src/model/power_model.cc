@@ -52,11 +52,24 @@ Status CheckAccuracy(std::string_view where, const Accuracy& accuracy) {
   return {};
 }
 
+Status CheckTested(const std::string& where, const TestedRows& tested) {
+  if (tested.actual.size() != tested.predicted.size())
+    return Refuse(where,
+                  fmt::format("{} actual and {} predicted watts", tested.actual.size(), tested.predicted.size()));
+  if (tested.actual.size() > kMaxTested)
+    return Refuse(where, fmt::format("{} rows, at most {}", tested.actual.size(), kMaxTested));
+  for (const auto* const watts : {&tested.actual, &tested.predicted})
+    if (!std::ranges::all_of(*watts, [](double value) { return value >= 0 && value <= kMaxWatts; }))
+      return Refuse(where, fmt::format("a value is not from 0 to {} W", kMaxWatts));
+  return {};
+}
+
 Status CheckComponent(const std::string& where, const ComponentModel& component, size_t features) {
   KEPLER_CHECK_OK(CheckText(where + ".trainer", component.trainer));
   KEPLER_CHECK_OK(CheckRange(where + ".label", component.label));
   if (component.accuracy) KEPLER_CHECK_OK(CheckAccuracy(where + ".accuracy", *component.accuracy));
   if (component.unseen) KEPLER_CHECK_OK(CheckAccuracy(where + ".unseen", *component.unseen));
+  KEPLER_CHECK_OK(CheckTested(where + ".tested", component.tested));
   if (auto status = Check(component.predictor, features); !status)
     return Fail(status.error().kind, fmt::format("{}.predictor.{}", where, status.error().message));
   return {};

@@ -43,6 +43,15 @@ struct Accuracy {
   bool operator==(const Accuracy&) const = default;
 };
 
+/// Rows outside the training data, for plots: the watts of the meter and the prediction of each. Both have the same
+/// size, at most kMaxTested; a sample of the rows that `accuracy` is of.
+struct TestedRows {
+  std::vector<double> actual;
+  std::vector<double> predicted;
+  bool operator==(const TestedRows&) const = default;
+};
+inline constexpr size_t kMaxTested = 500;
+
 struct ComponentModel {
   Component component = Component::kPackage;
   std::string trainer;  // "linear", "auto(xgboost, monotone)"
@@ -50,6 +59,7 @@ struct ComponentModel {
   Range label;  // range of the watts in training
   std::optional<Accuracy> accuracy;
   std::optional<Accuracy> unseen{};  // the same on machines outside the training data
+  TestedRows tested{};               // empty if nobody kept them
   bool operator==(const ComponentModel&) const = default;
 };
 
