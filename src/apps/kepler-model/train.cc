@@ -152,12 +152,28 @@ Result<std::vector<size_t>> RowsToTrain(const judging::DataFile& data, const jud
   return rows;
 }
 
-/// Adds the errors on unseen rows to the model and to its figures.
+/// Returns `of` to the milliwatt, as plots need it.
+double Rounded(double watts) { return std::round(std::clamp(watts, 0.0, model::kMaxWatts) * 1000) / 1000; }
+
+/// A sample of the tested rows, at equal distances.
+model::TestedRows SampleOf(const judging::OutOfFold& judged, size_t target, const std::vector<double>& labels) {
+  model::TestedRows sample;
+  const size_t count = std::min(judged.rows.size(), model::kMaxTested);
+  for (size_t i = 0; i < count; ++i) {
+    const size_t at = i * judged.rows.size() / count;
+    sample.actual.push_back(Rounded(labels[judged.rows[at]]));
+    sample.predicted.push_back(Rounded(judged.predictions[target][at]));
+  }
+  return sample;
+}
+
+/// Adds the errors on unseen rows, and a sample of these rows, to the model and to its figures.
 void AddErrors(const judging::Measurements& all, const judging::OutOfFold& judged, judging::Fit& fit) {
   for (size_t i = 0; i < all.targets.size(); ++i) {
     fit.figures[i].errors = judged.errors[i];
     fit.figures[i].of_mean = judged.of_mean[i];
     fit.model.components[i].accuracy = judged.errors[i];
+    fit.model.components[i].tested = SampleOf(judged, i, all.labels[i]);
     if (!all.groups.empty()) fit.model.components[i].unseen = judged.errors[i];
   }
 }
