@@ -129,7 +129,7 @@ std::pair<double, double> Compare(const Evaluated& old, const Evaluated& next) {
 }
 
 /// Fills errors, and whether the new model is published and why.
-void Judge(const Retraining& config, const std::string& test, bool has_old, Decision& decision) {
+void Judge(const Retraining& config, const std::string& test, bool has_old, modelserver::Decision& decision) {
   if (!has_old) {
     decision.is_published = true;
     decision.reason = "there is no published model of this name";
@@ -168,7 +168,7 @@ Result<std::optional<model_store::PrivateKey>> SignKeyOf(const Retraining& confi
 
 /// If another process has published meanwhile, the decision states that this version is not published.
 Status PublishSigned(const Retraining& config, const std::optional<model_store::PrivateKey>& key,
-                     const std::string& text, Decision& decision) {
+                     const std::string& text, modelserver::Decision& decision) {
   std::string signature;
   if (key) {
     KEPLER_TRY(signature, key->Sign(text));
@@ -188,7 +188,7 @@ Status Retrain(const Retraining& given) {
   Retraining config = given;
   KEPLER_TRY(const auto key, SignKeyOf(config));
   KEPLER_TRY(const auto old, ReadOld(config));
-  Decision decision;
+  modelserver::Decision decision;
   decision.old_version = old ? old->version : 0;
   decision.new_version = NextVersion(ModelOf(config), decision.old_version);
   config.of.model_version = decision.new_version;

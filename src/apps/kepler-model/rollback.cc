@@ -93,7 +93,7 @@ Status RollBack(const RollingBack& config) {
   // A published text that somebody has broken can be replaced.
   const auto published = model::ReadModelJson(text);
   const auto kept = modelserver::KeptVersions(config.store, config.name);
-  Decision decision;
+  modelserver::Decision decision;
   decision.old_version = published ? published->version : NextVersion(model, 0);
   KEPLER_TRY(const KeptVersion before, Choose(config, kept, decision.old_version));
   const bool keeps_number = config.sign_key.empty() && !before.signature.empty();
