@@ -65,7 +65,7 @@ SEES = {
     "lab/plot": {"base"},
     "lab/judging": {"base", "json", "model", "lab/dataset", "lab/files", "lab/plot", "lab/training"},
     "lab/recorder": {"base", "daemon", "json", "model", "http/client", "lab/dataset"},
-    "modelserver": {"base", "json", "model", "lab/files", "http/server"},
+    "modelserver": {"base", "json", "model", "lab/files", "lab/judging", "lab/plot", "http/server"},
     "modelserver/estimator": {"base", "json", "model", "modelserver"},
     "modelserver/jobs": {"base", "json", "lab/files", "http/server", "modelserver"},
     "daemon": {"base", "os", "status"},

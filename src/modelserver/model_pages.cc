@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "base/text.h"
+#include "modelserver/card_sections.h"
 #include "modelserver/model_list.h"
 
 namespace kepler::modelserver {
@@ -20,35 +20,11 @@ constexpr std::string_view kHead = R"(<!DOCTYPE html>
 body{{font:16px/1.5 system-ui,sans-serif;margin:1rem auto;max-width:70rem;padding:0 1rem}}
 .wide{{overflow-x:auto}} table{{border-collapse:collapse;width:100%}}
 th,td{{text-align:left;padding:.3rem .6rem;border-bottom:1px solid #8885;vertical-align:top}}
+.chart{{background:#fff;max-width:60rem;overflow-x:auto}}
+.chart svg{{width:100%;min-width:40rem;height:auto;display:block}}
 .n{{text-align:right;font-variant-numeric:tabular-nums}} code{{overflow-wrap:anywhere}}
 </style></head><body>
 )";
-
-std::string Escape(std::string_view text) {
-  std::string out;
-  for (const char c : SanitizeUtf8(text, text.size() * 3)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 std::string Number(const Stated& stated, std::string_view key) {
   const auto found = stated.find(key);
@@ -58,12 +34,12 @@ std::string Number(const Stated& stated, std::string_view key) {
 std::string MachineText(const StoredModel& model) {
   if (!model.machine()) return "not stated";
   const model::MachineSpec& machine = *model.machine();
-  return fmt::format("{}, {} CPU{}, {} socket{}, {} GiB", Escape(machine.processor), machine.cores,
+  return fmt::format("{}, {} CPU{}, {} socket{}, {} GiB", EscapeHtml(machine.processor), machine.cores,
                      machine.cores == 1 ? "" : "s", machine.chips, machine.chips == 1 ? "" : "s", machine.memory_gib);
 }
 
 std::string SourceText(const StoredModel& model) {
-  if (!model.source.empty()) return Escape(model.source);
+  if (!model.source.empty()) return EscapeHtml(model.source);
   std::string text;
   for (const model::ComponentModel& of : model.judged_archive->model.components)
     text += fmt::format("{}{}", text.empty() ? "" : ", ", model::Name(of.component));
@@ -74,8 +50,8 @@ std::string Row(const StoredModel& model) {
   return fmt::format(
       "<tr><td><a href=\"{}\">{}</a></td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td class=\"n\">{}</td>"
       "<td class=\"n\">{}</td></tr>\n",
-      CardPath(model), Escape(model.name), MachineText(model), SourceText(model), model::Name(model.output),
-      Escape(model.group), Number(model.stated, "mae"), Number(model.stated, "mape"));
+      CardPath(model), EscapeHtml(model.name), MachineText(model), SourceText(model), model::Name(model.output),
+      EscapeHtml(model.group), Number(model.stated, "mae"), Number(model.stated, "mape"));
 }
 
 /// Lines of a card: a name and a value that is HTML.
@@ -92,7 +68,7 @@ std::string Errors(const model::PowerModel& model) {
     rows += fmt::format(
         "<tr><td>{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>"
         "<td class=\"n\">{}</td></tr>\n",
-        model::Name(of.component), Escape(of.trainer), cell(of.accuracy, &model::Accuracy::mae_watts),
+        model::Name(of.component), EscapeHtml(of.trainer), cell(of.accuracy, &model::Accuracy::mae_watts),
         cell(of.accuracy, &model::Accuracy::mape), cell(of.unseen, &model::Accuracy::mae_watts),
         cell(of.unseen, &model::Accuracy::mape));
   }
@@ -104,7 +80,7 @@ std::string FileLines(const StoredModel& model) {
   for (const auto* const file : {&model.own, &model.signature, &model.archive, &model.weights})
     if (*file) {
       const std::string path = PathOf(model, **file);
-      lines += fmt::format("<a href=\"{0}\">{0}</a><br><code>sha256 {1}</code><br>", Escape(path), (*file)->sha256);
+      lines += fmt::format("<a href=\"{0}\">{0}</a><br><code>sha256 {1}</code><br>", EscapeHtml(path), (*file)->sha256);
     }
   return lines;
 }
@@ -134,20 +110,20 @@ std::string WriteListPage(const ModelIndex& index) {
   page += "</tbody></table></div>\n";
   if (!index.skipped.empty()) page += "<h2>Files that cannot be read</h2>\n<ul>\n";
   for (const SkippedFile& file : index.skipped)
-    page += fmt::format("<li><code>{}</code>: {}</li>\n", Escape(file.relative), Escape(file.reason));
+    page += fmt::format("<li><code>{}</code>: {}</li>\n", EscapeHtml(file.relative), EscapeHtml(file.reason));
   return page + (index.skipped.empty() ? "" : "</ul>\n") + "</body></html>\n";
 }
 
-std::string WriteCardPage(const StoredModel& model) {
+std::string WriteCardPage(const StoredModel& model, const CardDetails& details) {
   const model::PowerModel& power = (model.judged_archive ? model.judged_archive : model.judged_weights)->model;
-  std::string page = fmt::format(kHead, Escape(model.name));
-  page += fmt::format("<p><a href=\"/\">All models</a></p>\n<h1>{}</h1>\n<table><tbody>\n", Escape(model.name));
-  page += Line("Pipeline", Escape(model.pipeline));
+  std::string page = fmt::format(kHead, EscapeHtml(model.name));
+  page += fmt::format("<p><a href=\"/\">All models</a></p>\n<h1>{}</h1>\n<table><tbody>\n", EscapeHtml(model.name));
+  page += Line("Pipeline", EscapeHtml(model.pipeline));
   if (model.own) page += Line("Version", fmt::format("{}", power.version));
   page += Line("Machine", MachineText(model));
   page += Line("Source", SourceText(model));
   page += Line("Output", model::Name(model.output));
-  page += Line("Features", Escape(fmt::format("{}: {}", model.group, fmt::join(model.features, ", "))));
+  page += Line("Features", EscapeHtml(fmt::format("{}: {}", model.group, fmt::join(model.features, ", "))));
   page += Line("Signed", model.signature ? "yes" : "no");
   page += Line("Weights for old clients", model.judged_weights ? "yes" : "no");
   page += Line("Files", FileLines(model)) + "</tbody></table>\n";
@@ -155,7 +131,9 @@ std::string WriteCardPage(const StoredModel& model) {
       "<h2>Stated errors</h2>\n<div class=\"wide\"><table><thead><tr><th>Component</th><th>Trainer</th>"
       "<th class=\"n\">MAE (W)</th><th class=\"n\">MAPE (%)</th><th class=\"n\">MAE on other machines (W)</th>"
       "<th class=\"n\">MAPE on other machines (%)</th></tr></thead><tbody>\n";
-  return page + Errors(power) + "</tbody></table></div>\n</body></html>\n";
+  page += Errors(power) + "</tbody></table></div>\n";
+  if (details.model != nullptr) page += TestedSection(*details.model);
+  return page + DecisionSection(details.decisions) + "</body></html>\n";
 }
 
 }  // namespace kepler::modelserver

@@ -10,6 +10,8 @@
 #include "base/text.h"
 #include "base/thread.h"
 #include "json/document.h"
+#include "model/any_json.h"
+#include "modelserver/decision_log.h"
 #include "modelserver/model_list.h"
 #include "modelserver/model_pages.h"
 #include "modelserver/publisher.h"
@@ -202,13 +204,20 @@ Response ModelServer::OnList(const Request& /*request*/) {
 
 Response ModelServer::OnListPage(const Request& /*request*/) { return Page(WriteListPage(*answers_.index())); }
 
+Response ModelServer::CardOf(const StoredModel& own) const {
+  const auto decisions = ReadDecisions(tree_.root() + "/.versions/" + own.name + kDecisionsFile);
+  const auto text = ReadStored(*own.own);
+  const auto model = text ? model::ReadAnyModelJson(*text, {.name = own.name}) : std::unexpected(text.error());
+  return Page(WriteCardPage(own, {.model = model ? &*model : nullptr, .decisions = decisions}));
+}
+
 /// The card of a model, or a file of our own model.
 Response ModelServer::OnModelPath(const Request& request) {
   const auto index = answers_.index();
   const std::string_view rest = std::string_view(request.path).substr(kModels.size());
   const size_t slash = rest.find('/');
   const StoredModel* const own = index->FindOwn(rest.substr(0, slash));
-  if (own != nullptr && slash == std::string_view::npos) return Page(WriteCardPage(*own));
+  if (own != nullptr && slash == std::string_view::npos) return CardOf(*own);
   const std::string_view file = slash == std::string_view::npos ? "" : rest.substr(slash + 1);
   if (own != nullptr && file == kOwnFile) return answers_.ToFile(*own->own);
   if (own != nullptr && file == kSignatureFile && own->signature) return answers_.ToFile(*own->signature);

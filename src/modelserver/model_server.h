@@ -66,6 +66,7 @@ class ModelServer {
   [[nodiscard]] http::server::Response OnList(const http::server::Request& request);
   [[nodiscard]] http::server::Response OnBestForAgent(const http::server::Request& request);
   [[nodiscard]] http::server::Response OnListPage(const http::server::Request& request);
+  [[nodiscard]] http::server::Response CardOf(const StoredModel& own) const;
   [[nodiscard]] http::server::Response OnModelPath(const http::server::Request& request);
   [[nodiscard]] http::server::Response OnUpload(const http::server::Request& request);
   [[nodiscard]] http::server::Response OnStoredFile(const http::server::Request& request);

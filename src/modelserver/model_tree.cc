@@ -182,6 +182,8 @@ class Builder {
     auto known = std::make_shared<model::KnownModel>();
     KEPLER_TRY(known->model, model::ReadAnyModelJson(file.second, {.name = name}));
     known->source = relative;
+    // Only cards need these rows, and read the file again: they are most of a small model.
+    for (model::ComponentModel& component : known->model.components) component.tested = {};
     StoredModel model;
     model.name = name;
     model.pipeline = known->model.name;
