@@ -242,6 +242,10 @@ class Retraining(TrainingServer):
         with self.server() as server:
             self.assertIn("mine", server.names())
             self.assertEqual(json.loads(server.get("/models/mine/model.json")[2])["version"], 3)
+            card = server.get("/models/mine")[2].decode()
+            self.assertEqual(card.count("<svg"), 1, "the rows outside the training data")
+            self.assertIn("package: errors by load", card)
+            self.assertGreaterEqual(card.count("<td>yes</td>"), 3, "each version that was published, and why")
 
     def test_wrong_tables_and_flags_change_nothing(self):
         for text in ("", "node,bpf_cpu_time_ms,package_power\nn1,1,2\n", 
