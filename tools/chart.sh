@@ -76,6 +76,7 @@ render_all() {
   done
   render model-server --set modelServer.enabled=true,modelServer.readers=2,networkPolicy.enabled=true \
     --set "modelServer.storage.accessModes={ReadWriteMany},modelServer.extraArgs={--scan-interval=1m}"
+  render model-training -f tests/chart/values/model-training.yaml
   render long-name --set "fullnameOverride=$(printf 'a%.0s' {1..63}),modelServer.enabled=true,modelServer.readers=1" \
     --set 'modelServer.storage.accessModes={ReadWriteMany},daemonset.hostNetwork=true,networkPolicy.enabled=true'
   # As an upgrade with --reuse-values from a chart without a model server.
@@ -136,6 +137,10 @@ refuse_together() {
     --set serviceMonitor.basicAuth.username.name=s,serviceMonitor.authorization.type=Bearer
   said "longer than the interval" --set podMonitor.enabled=true,podMonitor.scrapeTimeout=10s
   said "readers mount the volume of the writer" --set modelServer.enabled=true,modelServer.readers=1
+  local trains=modelServer.enabled=true,modelServer.jobs.enabled=true,modelServer.resources.limits.memory=1Gi
+  said "needs modelServer.jobs.enabled" --set modelServer.enabled=true,modelServer.retrain.name=a
+  said "modelServer.retrain.server is missing" --set "$trains,modelServer.retrain.name=a"
+  said "modelServer.jobs.memory: a job may use 769 MiB" --set "$trains,modelServer.jobs.memory=769"
   said "set modelServer.web.secretName" --set modelServer.enabled=true,modelServer.web.tls=true
   said "it follows from other values of modelServer" --set "modelServer.enabled=true,modelServer.extraArgs={--store=/x}"
   said "NODE_NAME is set by the chart" --set "daemonset.extraEnv[0].name=NODE_NAME"

@@ -17,7 +17,8 @@ BASE = {"image": {"repository": "registry.example/kepler"}, "namespace": {"creat
         "serviceMonitor": {"enabled": True}, "podMonitor": {"enabled": True}, "prometheusRule": {"enabled": True},
         "networkPolicy": {"enabled": True},
         "modelServer": {"enabled": True, "image": {"repository": "registry.example/kepler-model"}, "web": {"secretName": "models-web"},
-                        "storage": {"accessModes": ["ReadWriteMany"]}}, "openshift": {"scc": {"create": True}},
+                        "storage": {"accessModes": ["ReadWriteMany"]}, "jobs": {"enabled": True},
+                        "retrain": {"name": "mine", "server": "http://prometheus:9090"}, "resources": {"limits": {"memory": "3Gi"}}}, "openshift": {"scc": {"create": True}},
         "daemonset": {"startupProbe": {"httpGet": {"path": "/-/healthy", "port": "http"}}}}
 CREDENTIALS = {"authorization": {"credentials": {"name": "s", "key": "token"}},
                "oauth2": {"clientId": {"secret": {"name": "s", "key": "id"}}, "tokenUrl": "https://idp.example/token"}}
@@ -34,6 +35,7 @@ OTHER = {"profile": "proc", "modelServer.image.repository": "registry.example/ot
 MONITOR = "podMonitor.enabled=false"
 NEEDS = {"daemonset.hostPID": f"config.host.procfs=/host/proc,{MONITOR}", "podMonitor": "serviceMonitor.enabled=false",
          "service.enabled": "serviceMonitor.enabled=false", "web.tls": f"web.authenticated=true,{MONITOR}",
+         "modelServer.jobs.enabled": f"modelServer.retrain.name=,{MONITOR}",
          "serviceAccount.create": f"serviceAccount.name=other,{MONITOR}"}
 # Values for Kepler 0.11 may have them: nothing but a line for who installs it, and what can only be true.
 WITHOUT_EFFECT = {"daemonset.nvidia", "daemonset.hostUsers", "image.allowPlaceholder"}

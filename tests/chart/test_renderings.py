@@ -3,6 +3,7 @@ import os
 import pathlib
 import re
 import shutil
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -17,10 +18,13 @@ from kubernetes import make_certificates  # noqa: E402
 from manifests import baseline_violations, renderings, restricted_violations  # noqa: E402
 from shipped_agent import refusal  # noqa: E402
 
+USERS = "basic_auth_users:\n  alice: $2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW\n"
+
 
 def answers(url):
     try:
-        with urllib.request.urlopen(url, timeout=5) as answer:
+        # As the kubelet, which verifies no certificate.
+        with urllib.request.urlopen(url, timeout=5, context=ssl._create_unverified_context()) as answer:
             return answer.status == 200
     except OSError:
         return False
@@ -117,20 +121,51 @@ class OtherValues(unittest.TestCase):
                      if item["metadata"]["name"].endswith("-model-server"))["spec"]["ingress"]
         self.assertNotIn("from", rule)
 
+    def test_only_the_writer_trains_and_has_the_key(self):
+        rendering = self.renderings["exact-all-knobs"]
+        for kind, trains in (("StatefulSet", True), ("Deployment", False)):
+            pod = rendering.one(kind)["spec"]["template"]["spec"]
+            args = pod["containers"][0]["args"]
+            self.assertEqual("--retrain-sign-key=/etc/kepler-model-sign/key.pem" in args, trains)
+            self.assertEqual(any(re.match("--(jobs|retrain)", flag) for flag in args), trains)
+            self.assertEqual({"jobs", "sign-key", "machine"} <= {volume["name"] for volume in pod["volumes"]}, trains)
+
+    def test_a_server_that_retrains_reaches_prometheus(self):
+        for name, ports in (("model-training", [53, 53, 9090]), ("exact-all-knobs", [53, 53, 443]), ("model-server", [])):
+            policy = next(item for item in self.renderings[name].all("NetworkPolicy")
+                          if item["metadata"]["name"].endswith("-model-server"))
+            self.assertEqual([port["port"] for rule in policy["spec"]["egress"] for port in rule.get("ports", [])], ports)
+
     def test_the_model_server_takes_the_arguments_of_its_pods(self):
         program = pathlib.Path(os.environ["KEPLER_BIN"]).parents[1] / "kepler-model/kepler-model"
         require(os.access(program, os.X_OK), f"{program} is not built")
-        for kind in ("StatefulSet", "Deployment"):
-            container, = self.renderings["model-server"].one(kind)["spec"]["template"]["spec"]["containers"]
-            port = free_port()
-            with tempfile.TemporaryDirectory() as store:
-                args = [argument.replace("/var/lib/kepler-models", store).replace(":8100", f"127.0.0.1:{port}")
-                        for argument in container["args"]]
-                server = subprocess.Popen([program, *args], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-                self.addCleanup(end, server)
-                path = container["livenessProbe"]["httpGet"]["path"]
-                wait_until(lambda p=port, at=path: answers(f"http://127.0.0.1:{p}{at}"), f"{kind}: {path}")
-                end(server)
+        for name, kind in (("model-server", "StatefulSet"), ("model-server", "Deployment"), ("model-training", "StatefulSet")):
+            container, = self.renderings[name].one(kind)["spec"]["template"]["spec"]["containers"]
+            with self.subTest(name, kind=kind), tempfile.TemporaryDirectory() as directory:
+                self.serve(program, pathlib.Path(directory), container)
+
+    def serve(self, program, directory, container):
+        """Starts the server with its mounts below a directory, until its probe is answered."""
+        for mount in container["volumeMounts"]:
+            (directory / mount["mountPath"][1:]).mkdir(parents=True)
+        web, sign, machine = (directory / "etc" / name for name in ("kepler-web", "kepler-model-sign", "kepler-model-machine"))
+        if web.exists():
+            make_certificates(web)
+            (web / "web-config.yaml").write_text("tls_server_config: {cert_file: server.crt, key_file: server.key}\n" + USERS)
+        if sign.exists():
+            subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519", "-out", sign / "key.pem"], check=True,
+                           capture_output=True)
+            (machine / "machine.json").write_bytes(subprocess.run([program, "machine"], check=True, capture_output=True).stdout)
+        port = free_port()
+        args = [re.sub(r"=/(var|etc)/", rf"={directory}/\1/", flag).replace("=:8100", f"=127.0.0.1:{port}")
+                for flag in container["args"]]
+        server = subprocess.Popen([program, *args], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(end, server)
+        probe = container["livenessProbe"]["httpGet"]
+        url = f"{probe['scheme'].lower()}://127.0.0.1:{port}{probe['path']}"
+        wait_until(lambda: server.poll() is not None or answers(url), url)
+        self.assertIsNone(server.poll(), args)
+        end(server)
 
     def test_names_that_look_like_numbers_are_names(self):
         selector = self.renderings["release-1234"].one("DaemonSet")["spec"]["selector"]["matchLabels"]

@@ -47,6 +47,8 @@ annotations:
 {{- $root := index . 0 -}}
 {{- $role := index . 1 -}}
 {{- $server := $root.Values.modelServer -}}
+{{- $trains := and (eq $role "writer") (default false $server.jobs.enabled) -}}
+{{- $retrain := ternary $server.retrain dict (and $trains (not (empty $server.retrain.name))) -}}
 metadata:
   labels:
     {{- $labels := include "kepler.labels" (list $root dict) | fromYaml }}
@@ -98,6 +100,26 @@ spec:
         # Agents send no login. Uploads need one.
         - --readers=open
         {{- end }}
+        {{- if $trains }}
+        - --jobs=/var/lib/kepler-jobs/jobs
+        - --job-time={{ $server.jobs.time }}
+        - --job-memory={{ int64 $server.jobs.memory }}
+        {{- end }}
+        {{- with $retrain.name }}
+        - --retrain={{ . }}
+        - {{ printf "--retrain-server=%s" $retrain.server | quote }}
+        - {{ printf "--retrain-node=%s" (default "" $retrain.node) | quote }}
+        - {{ printf "--retrain-features=%s" (join "," $retrain.features) | quote }}
+        - {{ printf "--retrain-trainer=%s" $retrain.trainer | quote }}
+        - --retrain-last={{ $retrain.last }}
+        - --retrain-interval={{ $retrain.interval }}
+        {{- end }}
+        {{- with $retrain.machineConfigMap }}
+        - --retrain-machine=/etc/kepler-model-machine/machine.json
+        {{- end }}
+        {{- with $retrain.signKeySecret }}
+        - --retrain-sign-key=/etc/kepler-model-sign/key.pem
+        {{- end }}
         {{- if eq $role "writer" }}
         {{- range $server.extraArgs }}
         - {{ quote . }}
@@ -128,9 +150,20 @@ spec:
           {{- if eq $role "reader" }}
           readOnly: true
           {{- end }}
-        # For training jobs.
-        - name: tmp
-          mountPath: /tmp
+        {{- if $trains }}
+        - name: jobs
+          mountPath: /var/lib/kepler-jobs
+        {{- end }}
+        {{- if $retrain.machineConfigMap }}
+        - name: machine
+          mountPath: /etc/kepler-model-machine
+          readOnly: true
+        {{- end }}
+        {{- if $retrain.signKeySecret }}
+        - name: sign-key
+          mountPath: /etc/kepler-model-sign
+          readOnly: true
+        {{- end }}
         {{- if $server.web.secretName }}
         - name: web
           mountPath: /etc/kepler-web
@@ -139,21 +172,79 @@ spec:
         {{- with $server.extraVolumeMounts }}
         {{- toYaml . | nindent 8 }}
         {{- end }}
+  {{- with include "kepler.modelServerVolumes" (list $root $role $trains $retrain) | trim }}
   volumes:
-    - name: tmp
-      emptyDir: {}
-    {{- if eq $role "reader" }}
-    - name: models
-      persistentVolumeClaim:
-        claimName: models-{{ include "kepler.modelServerName" $root }}-0
-        readOnly: true
-    {{- end }}
-    {{- if $server.web.secretName }}
-    - name: web
-      secret:
-        secretName: {{ $server.web.secretName | quote }}
-    {{- end }}
-    {{- with $server.extraVolumes }}
-    {{- toYaml . | nindent 4 }}
-    {{- end }}
+    {{- . | nindent 4 }}
+  {{- end }}
+{{- end -}}
+
+{{/* Volumes of a pod. Argument: list of the context, the role, whether it trains and the values of retraining. */}}
+{{- define "kepler.modelServerVolumes" -}}
+{{- $root := index . 0 -}}
+{{- $role := index . 1 -}}
+{{- $trains := index . 2 -}}
+{{- $retrain := index . 3 -}}
+{{- $server := $root.Values.modelServer -}}
+{{- if $trains }}
+- name: jobs
+  emptyDir:
+    sizeLimit: {{ $server.jobs.size | quote }}
+{{- end }}
+{{- with $retrain.machineConfigMap }}
+- name: machine
+  configMap:
+    name: {{ . | quote }}
+{{- end }}
+{{- with $retrain.signKeySecret }}
+- name: sign-key
+  secret:
+    secretName: {{ . | quote }}
+    defaultMode: 0440
+{{- end }}
+{{- if eq $role "reader" }}
+- name: models
+  persistentVolumeClaim:
+    claimName: models-{{ include "kepler.modelServerName" $root }}-0
+    readOnly: true
+{{- end }}
+{{- if $server.web.secretName }}
+- name: web
+  secret:
+    secretName: {{ $server.web.secretName | quote }}
+    defaultMode: 0440
+{{- end }}
+{{- with $server.extraVolumes }}
+{{- toYaml . | nindent 0 }}
+{{- end }}
+{{- end -}}
+
+{{/* Refuses values of training that contradict each other. */}}
+{{- define "kepler.modelServerCheckTraining" -}}
+{{- $server := .Values.modelServer -}}
+{{- if and $server.retrain.name (not $server.jobs.enabled) -}}
+{{- fail "modelServer.retrain.name needs modelServer.jobs.enabled: each retraining is a job" -}}
+{{- end -}}
+{{- if and $server.retrain.name (not $server.retrain.server) -}}
+{{- fail "modelServer.retrain.server is missing: set the URL of the Prometheus server with the measurements" -}}
+{{- end -}}
+{{- with (default dict (default dict $server.resources).limits).memory -}}
+{{- if and $server.jobs.enabled (lt (include "kepler.bytes" . | int64) (mul (add $server.jobs.memory 256) 1048576)) -}}
+{{- fail (printf "modelServer.jobs.memory: a job may use %d MiB, and the server 256 MiB: set modelServer.resources.limits.memory to at least both" (int64 $server.jobs.memory)) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The port in the URL of modelServer.retrain.server. */}}
+{{- define "kepler.prometheusPort" -}}
+{{- $url := urlParse .Values.modelServer.retrain.server -}}
+{{- default (ternary "443" "80" (eq $url.scheme "https")) (regexFind "[0-9]+$" (regexFind ":[0-9]+$" $url.host)) -}}
+{{- end -}}
+
+{{/* A rule of egress, for lookups of names. */}}
+{{- define "kepler.lookups" -}}
+- ports:
+    - port: 53
+      protocol: UDP
+    - port: 53
+      protocol: TCP
 {{- end -}}
