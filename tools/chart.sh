@@ -205,6 +205,13 @@ notes_all() {
   notes "The agent refuses Prometheus" --set web.secretName=s,web.authenticated=true,serviceMonitor.enabled=true
   notes ! "The agent refuses Prometheus" --set web.secretName=s,web.authenticated=true,serviceMonitor.enabled=true \
     --set serviceMonitor.oauth2.tokenUrl=https://idp.example
+  notes ! "model server"
+  notes "http://kepler-model-server.default.svc:8100" --set modelServer.enabled=true
+  notes "It has no models" --set modelServer.enabled=true
+  notes ! "It has no models" -f tests/chart/values/model-training.yaml
+  notes ! "agents refuse the models" -f tests/chart/values/model-training.yaml --set config.model.publicKey=/a
+  notes "agents refuse the models" -f tests/chart/values/model-training.yaml \
+    --set modelServer.retrain.signKeySecret=,config.model.publicKey=/a
   notes "is a loopback address" --set 'config.web.listenAddresses={127.0.0.1:28282}'
 }
 

@@ -130,6 +130,12 @@ class OtherValues(unittest.TestCase):
             self.assertEqual(any(re.match("--(jobs|retrain)", flag) for flag in args), trains)
             self.assertEqual({"jobs", "sign-key", "machine"} <= {volume["name"] for volume in pod["volumes"]}, trains)
 
+    def test_fields_of_the_model_servers_security_context_can_be_removed(self):
+        """The platform then selects them, as OpenShift does."""
+        pod = self.renderings["exact-all-knobs"].one("StatefulSet")["spec"]["template"]["spec"]
+        self.assertEqual(pod["securityContext"], {"fsGroup": 1000, "fsGroupChangePolicy": "OnRootMismatch", "runAsGroup": 65532,
+                                                  "runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}})
+
     def test_a_server_that_retrains_reaches_prometheus(self):
         for name, ports in (("model-training", [53, 53, 9090]), ("exact-all-knobs", [53, 53, 443]), ("model-server", [])):
             policy = next(item for item in self.renderings[name].all("NetworkPolicy")

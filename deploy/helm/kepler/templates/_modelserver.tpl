@@ -68,13 +68,11 @@ spec:
   {{- end }}
   securityContext:
     # The user of the image. The group may write to the volume.
-    fsGroup: 65532
-    fsGroupChangePolicy: OnRootMismatch
-    runAsGroup: 65532
-    runAsNonRoot: true
-    runAsUser: 65532
-    seccompProfile:
-      type: RuntimeDefault
+    {{- $security := dict "fsGroup" 65532 "fsGroupChangePolicy" "OnRootMismatch" "runAsGroup" 65532 "runAsNonRoot" true "runAsUser" 65532 "seccompProfile" (dict "type" "RuntimeDefault") }}
+    {{- range $key, $value := default dict $server.podSecurityContext }}
+    {{- if kindIs "invalid" $value }}{{- $_ := unset $security $key }}{{- else }}{{- $_ := set $security $key $value }}{{- end }}
+    {{- end }}
+    {{- toYaml $security | nindent 4 }}
   {{- with $server.nodeSelector }}
   nodeSelector:
     {{- toYaml . | nindent 4 }}
