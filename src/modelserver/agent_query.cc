@@ -61,11 +61,16 @@ Result<AgentQuery> ReadAgentQuery(std::string_view query) {
   return read;
 }
 
-Result<Selected> SelectForAgent(const ModelIndex& index, const AgentQuery& query) {
+Result<Selected> SelectForAgent(const ModelIndex& index, const AgentQuery& query, std::span<const Bound> limits) {
   std::vector<const StoredModel*> models;
+  size_t above = 0;
   model::ModelSet set;
   for (const StoredModel& model : index.models) {
     if (!model.own || model.output != query.output.value_or(model.output)) continue;
+    if (!IsWithin(limits, model)) {
+      ++above;
+      continue;
+    }
     models.push_back(&model);
     set.push_back(model.judged_archive);
   }
@@ -78,7 +83,12 @@ Result<Selected> SelectForAgent(const ModelIndex& index, const AgentQuery& query
   auto choice = model::ChooseModel(set, model::Component::kPackage, here);
   if (!choice && choice.error().kind == ErrorKind::kNotFound)
     choice = model::ChooseModel(set, model::Component::kPlatform, here);
-  if (!choice) return Fail(ErrorKind::kNotFound, choice.error().message);
+  if (!choice && above == 0) return Fail(ErrorKind::kNotFound, choice.error().message);
+  if (!choice)
+    return Fail(ErrorKind::kNotFound,
+                fmt::format("{}; models whose stated errors are above the limits of this server (--max-error), or "
+                            "missing: {}",
+                            choice.error().message, above));
   return Selected{.model = models[choice->model], .reason = std::string(model::Name(choice->match))};
 }
 

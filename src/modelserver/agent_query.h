@@ -2,6 +2,7 @@
 // The best of our own models for an agent, which asks by GET with its machine. The answer is model.json itself, so that
 // the agent verifies, caches and judges it as any other file of a URL. Pure; any thread.
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,7 +26,8 @@ struct AgentQuery {
 [[nodiscard]] Result<AgentQuery> ReadAgentQuery(std::string_view query);
 
 /// Chooses among our own models as the agent does (model::ChooseModel): for the package, else for the platform. Only
-/// models of this or a similar machine. kNotFound with the reasons.
-[[nodiscard]] Result<Selected> SelectForAgent(const ModelIndex& index, const AgentQuery& query);
+/// models of this or a similar machine, within the `limits`. kNotFound with the reasons.
+[[nodiscard]] Result<Selected> SelectForAgent(const ModelIndex& index, const AgentQuery& query,
+                                              std::span<const Bound> limits = {});
 
 }  // namespace kepler::modelserver

@@ -59,6 +59,20 @@ TEST_F(AgentSelectionTest, TheModelOfTheMachineIsChosen) {
   EXPECT_EQ(NameFor("machine=processor%3Dintel_xeon_gold_6338"), "trees");
 }
 
+TEST_F(AgentSelectionTest, AModelAboveTheLimitIsNotChosen) {
+  EXPECT_EQ(NameFor(kPairs), "epyc");
+  const auto choose = [&](std::string_view limits) {
+    return SelectForAgent(*index, ReadAgentQuery(kPairs).value(), ReadFilter(limits).value());
+  };
+  EXPECT_TRUE(choose("package_mape:1000"));
+  EXPECT_TRUE(choose("dram_mape:0")) << "it has no dram";
+  const auto none = choose("package_mape:0.1");
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().kind, ErrorKind::kNotFound);
+  EXPECT_THAT(none.error().message,
+              ::testing::HasSubstr("above the limits of this server (--max-error), or missing: 1"));
+}
+
 TEST_F(AgentSelectionTest, AnotherMachineOrFeatureGetsAReason) {
   EXPECT_THAT(NameFor("machine=processor%3Darm_neoverse_n1%2Ccores%3D4"), HasSubstr("similar"));
   EXPECT_THAT(NameFor(std::string(kPairs) + "&features=cpu_cycles"), HasSubstr("bpf_cpu_time_ms"));

@@ -134,7 +134,7 @@ ModelAnswers::Cached ModelAnswers::Compute(const ModelIndex& index, std::string_
 ModelAnswers::Cached ModelAnswers::ComputeForAgent(const ModelIndex& index, std::string_view query, Wanted wanted) {
   const auto read = ReadAgentQuery(query);
   if (!read) return {.response = ToError(read.error())};
-  const auto selected = SelectForAgent(index, *read);
+  const auto selected = SelectForAgent(index, *read, rules_.limits);
   if (!selected) return {.response = NoModel(selected.error().message), .unknown_fields = read->unknown_fields};
   const auto& file = wanted == Wanted::kModel ? selected->model->own : selected->model->signature;
   return {.response = file ? ToFile(*file) : NoModel("the model has no signature"),

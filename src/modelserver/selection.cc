@@ -59,7 +59,7 @@ class Narrowing {
     if (all_.empty()) reason_ = reason;
   }
 
-  Result<Candidates> Of(const ModelIndex& index, bool avoid_curves) {
+  Result<Candidates> Of(const ModelIndex& index, const SelectionRules& rules) {
     for (const StoredModel& model : index.models) all_.push_back(&model);
     const bool weight = request_.weight;
     Keep("the store has no such model",
@@ -72,8 +72,10 @@ class Narrowing {
          [&](const StoredModel& model) { return HasFeatures(model, request_); });
     Keep("no model is of this trainer",
          [&](const StoredModel& model) { return ServedName(model, weight).contains(request_.trainer_name); });
+    Keep("the stated errors of all are above the limits of this server (--max-error), or missing",
+         [&](const StoredModel& model) { return IsWithin(rules.limits, model); });
     Keep("no model passes the filter", [&](const StoredModel& m) { return Passes(request_.filter, m.stated); });
-    if (weight && avoid_curves)
+    if (weight && rules.policy == Policy::kHonest)
       Keep("the curves are of a feature that is not the first of metrics",
            [&](const StoredModel& model) { return IsCurveForClient(model, request_); });
     if (!reason_.empty()) return None(request_, reason_);
@@ -237,9 +239,19 @@ bool Serves(const StoredModel& model, std::string_view source) {
   return std::ranges::find(components, MainComponent(source), &model::ComponentModel::component) != components.end();
 }
 
+bool IsWithin(std::span<const Bound> limits, const StoredModel& model) {
+  const auto& components = (model.judged_archive ? model.judged_archive : model.judged_weights)->model.components;
+  return std::ranges::all_of(limits, [&](const Bound& limit) {
+    const auto component = model::ComponentOf(limit.key.substr(0, limit.key.find('_')));
+    const bool is_missing =
+        component && std::ranges::find(components, *component, &model::ComponentModel::component) == components.end();
+    return is_missing || Passes({&limit, 1}, model.stated);
+  });
+}
+
 Result<Selected> SelectModel(const ModelIndex& index, const ModelRequest& request, const SelectionRules& rules) {
   const bool is_honest = rules.policy == Policy::kHonest;
-  KEPLER_TRY(Candidates all, Narrowing(request).Of(index, is_honest));
+  KEPLER_TRY(Candidates all, Narrowing(request).Of(index, rules));
   KEPLER_TRY(all, Typed(std::move(all), request));
   return is_honest ? SelectHonestly(index, all, request) : SelectByError(index, all, request, rules.error_key);
 }
@@ -251,7 +263,8 @@ Result<BestModels> FindBestModels(const ModelIndex& index, const BestModelsReque
     const bool is_wanted = Serves(model, request.source) && model.output == request.output.value_or(model.output) &&
                            (request.feature_group.empty() || model.group == request.feature_group) &&
                            (!request.node_type || model.type == request.node_type) &&
-                           Passes(request.filter, model.stated) && model.stated.contains(rules.error_key);
+                           Passes(request.filter, model.stated) && model.stated.contains(rules.error_key) &&
+                           IsWithin(rules.limits, model);
     if (!is_wanted) continue;
     const StoredModel*& known = best[{std::string(model::Name(model.output)), model.group}];
     if (known == nullptr || ErrorOf(model, rules.error_key) < ErrorOf(*known, rules.error_key)) known = &model;

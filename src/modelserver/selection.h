@@ -4,6 +4,7 @@
 // the smallest stated error. Pure; any thread. Errors are for the client: kNotFound with the reason.
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@ enum class Policy : uint8_t { kHonest, kUpstream };
 struct SelectionRules {
   Policy policy = Policy::kHonest;
   std::string error_key = "mae";  // of `upstream`, and of BestModels()
+  /// Models with a larger stated error are listed, but not chosen. A limit of a component ("dram_mape") is for models
+  /// that have it.
+  std::vector<Bound> limits{};
 };
 
 struct Selected {
@@ -33,6 +37,9 @@ using BestModels = std::map<std::string, std::map<std::string, std::string>>;
 /// kNotFound if there is none.
 [[nodiscard]] Result<BestModels> FindBestModels(const ModelIndex& index, const BestModelsRequest& request,
                                                 const SelectionRules& rules);
+
+/// Returns true if the model states every error that has a limit, and none is above its limit.
+[[nodiscard]] bool IsWithin(std::span<const Bound> limits, const StoredModel& model);
 
 /// Returns true if the model has watts for the energy source.
 [[nodiscard]] bool Serves(const StoredModel& model, std::string_view source);

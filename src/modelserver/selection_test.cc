@@ -121,6 +121,18 @@ TEST_F(SelectionTest, FiltersAreApplied) {
   }
 }
 
+TEST_F(SelectionTest, ModelsAboveTheLimitsOfTheServerAreNotChosen) {
+  const ModelRequest request = Request(false);
+  for (const Policy policy : {Policy::kHonest, Policy::kUpstream}) {
+    const auto name = [&](std::string_view limits) {
+      return NameOf(request, {.policy = policy, .limits = ReadFilter(limits).value()});
+    };
+    EXPECT_EQ(name("mae:1000;core_mape:0"), NameOf(request, {.policy = policy})) << "no model has a core";
+    EXPECT_THAT(name("mae:0"), HasSubstr("above the limits of this server (--max-error)"));
+    EXPECT_THAT(name("nonsense:1000"), HasSubstr("or missing"));
+  }
+}
+
 TEST_F(SelectionTest, AModelIsServedOnlyForFeaturesOfTheClient) {
   ModelRequest request = Request(false);
   request.metrics = {"bpf_cpu_time_ms"};

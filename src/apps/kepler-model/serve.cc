@@ -1,4 +1,6 @@
 // kepler-model serve.
+#include <fmt/ranges.h>
+
 #include <chrono>
 #include <memory>
 #include <string>
@@ -34,6 +36,10 @@ Examples:
 /// Files that a scan and the answers have open at once, in addition to those of clients.
 constexpr uint64_t kFilesOfStore = 16;
 constexpr std::chrono::minutes kJobMargin{1};
+
+Result<std::vector<modelserver::Bound>> LimitsOf(const Serving& config) {
+  return modelserver::ReadFilter(fmt::format("{}", fmt::join(config.max_error, ";")));
+}
 
 class ModelService final : public daemon::Service {
  public:
@@ -81,7 +87,9 @@ class ModelService final : public daemon::Service {
  private:
   explicit ModelService(const Serving& config)
       : models_({.store = config.store,
-                 .rules = {.policy = config.selection, .error_key = config.error_key},
+                 .rules = {.policy = config.selection,
+                           .error_key = config.error_key,
+                           .limits = LimitsOf(config).value_or(std::vector<modelserver::Bound>())},
                  .readers = config.readers,
                  .version = daemon::ThisBuild().version}) {}
 
@@ -123,6 +131,7 @@ int RunServe(std::span<const char* const> arguments) {
   const auto complete = [&](settings::Draft& draft) {
     uses = ApplyEnvironment(config, [&](std::string_view name) { return EnvironmentOf(config.config_dir, name); });
     if (config.store.empty()) draft.Reject("store", "is missing; name the directory with the models");
+    if (!LimitsOf(config)) draft.Reject("max-error", "each limit must be NAME:NUMBER, such as package_mape:20");
     if (!config.retrain.empty()) CheckRetrain(draft, config);
     settings::CheckListenAddresses(draft, "listen-address", config.listen);
   };

@@ -49,6 +49,10 @@ constexpr Key kServeKeys[] = {
         "Stated error that --selection=upstream and /best-models compare: mae, mape, package_mae ...; default: "
         "ERROR_KEY, or mae",
         kAt<&Serving::error_key>),
+    Key("max-error", "max-error",
+        "Maximum stated error of a model that is given to clients, such as package_mape:20 (percent) or dram_mae:5 "
+        "(watts). Models above it, and models that do not state this error, are listed only",
+        kAt<&Serving::max_error>),
     Key("scan-interval", "scan-interval", "Time between two scans of the store for changed files",
         kAt<&Serving::scan_interval>, {.min = kShortestScanInterval, .max = kLongestScanInterval}),
     Key("jobs", "jobs", "Directory for training jobs (POST /train); empty: the server does not train",

@@ -23,6 +23,7 @@ struct Serving {
   modelserver::Readers readers = modelserver::Readers::kLogin;
   modelserver::Policy selection = modelserver::Policy::kHonest;
   std::string error_key;
+  std::vector<std::string> max_error{};  // "package_mape:20"
   Duration scan_interval = std::chrono::seconds(10);
   std::string jobs{};  // directory of training jobs; empty: no training
   Duration job_time = std::chrono::minutes(30);
