@@ -106,6 +106,19 @@ class Chart(unittest.TestCase):
                     else:
                         self.assertEqual(api_words(level, profile), reasons, said)
 
+    def test_pods_of_the_model_server_need_no_rights(self):
+        namespace = self.namespace("level-models", "restricted")
+        values = f"--values={os.path.join(VALUES, 'model-training.yaml')}"
+        readers = ["--set=modelServer.readers=1", "--set=modelServer.storage.accessModes={ReadWriteMany}"]
+        owners = [one for one in self.template(namespace, values, *readers) if one["kind"] in ("StatefulSet", "Deployment")]
+        self.assertEqual(len(owners), 2)
+        for owner in owners:
+            template = owner["spec"]["template"]
+            for claim in owner["spec"].get("volumeClaimTemplates", ()):  # its controller does this
+                template["spec"]["volumes"].append({"name": claim["metadata"]["name"], "emptyDir": {}})
+            with self.subTest(owner["kind"]):
+                self.assertIsNone(self.word_on(template, namespace))
+
     def word_on(self, template, namespace):
         """Why the API server refuses such a pod, or None."""
         account = template["spec"].get("serviceAccountName", "default")
