@@ -26,6 +26,8 @@ struct Place {
   bool is_named = true;
   std::string name{};                     // of a model whose file does not say it; weight files mean a formula by it
   std::optional<ModelQuery> query{};      // of a model server
+  std::string user{};                     // login at a model server; "" none
+  std::string password_file{};            // of that login, read for each request
   [[nodiscard]] std::string Key() const;  // the same for the same place: the URL with its query, or the path
   /// Of a URL: path and query of its signature, "/a.json.sig?b" for "/a.json?b".
   [[nodiscard]] std::string SignatureTarget() const;

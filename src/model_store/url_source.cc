@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/parse.h"
+#include "base/small_file.h"
 #include "base/text.h"
 #include "http/client/redirection.h"
 #include "http/client/retry.h"
@@ -27,6 +28,14 @@ std::string ReasonIn(const http::client::Answer& refusal) {
   constexpr size_t kMaxReason = 300;
   const std::string_view text = Trim(refusal.body);
   return text.empty() || text.starts_with('<') ? "" : ": " + EscapeControls(SanitizeUtf8(text, kMaxReason));
+}
+
+/// Without the line end that editors add.
+Result<std::string> ReadPassword(const std::string& path) {
+  constexpr size_t kMaxPassword = 4096;
+  KEPLER_TRY(std::string text, ReadSmallFile(path, kMaxPassword));
+  while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
+  return text;
 }
 
 }  // namespace
@@ -113,6 +122,10 @@ Result<http::client::Answer> UrlSource::Send(http::client::Client& client, Incom
                                       .deadlines = {.silence = times_.silence, .total = times_.total},
                                       .max_bytes = most,
                                       .wanted_header = "Content-Type"};
+  if (!place_.user.empty()) {
+    request.user = place_.user;
+    KEPLER_TRY(request.password, ReadPassword(place_.password_file));
+  }
   if (!body.empty()) {
     request.method = http::client::Method::kPost;
     request.content_type = "application/json";

@@ -191,6 +191,40 @@ TEST_F(UrlSourceTest, Https_BelievesWhomTheSystemBelieves) {
   unsetenv("SSL_CERT_FILE");
 }
 
+TEST_F(UrlSourceTest, Login_IsSentToTheModelServerOverTlsOnly) {
+  const auto authority = kepler::testing::MakeAuthority("models");
+  const auto leaf = kepler::testing::MakeLeaf(authority, "server", "IP:127.0.0.1");
+  std::string head;
+  const ScriptedPeer server(
+      [&](const std::string& got, const ScriptedPeer::Send& send, const std::stop_token& /*stop*/) {
+        const std::scoped_lock lock(mutex_);
+        head = got;
+        send(Answer("401 Unauthorized", "Unauthorized\n", "Content-Type: text/plain\r\n"));
+      },
+      {.cert = leaf.cert, .key = leaf.key});
+  tree_.Write("ca.pem", authority.cert);
+  setenv("SSL_CERT_FILE", tree_.Path("ca.pem").c_str(), 1);
+  const auto fetch_from = [&](const std::string& url) {
+    auto place = PlaceOfServer(url, ModelQuery{}).value();
+    place.user = "alice";
+    place.password_file = tree_.Path("password");
+    MakePlaces({std::move(place)});
+    return RefreshAfter({});
+  };
+  const std::string secure = "https://127.0.0.1:" + std::to_string(server.port());
+  EXPECT_THAT(fetch_from(secure), HasSubstr("password: No such file"));
+  EXPECT_EQ(server.calls(), 0u);
+  tree_.Write("password", "secret\r\n");
+  EXPECT_THAT(fetch_from(secure), AllOf(HasSubstr("the server answered 401: Unauthorized"), Not(HasSubstr("secret"))));
+  {
+    const std::scoped_lock lock(mutex_);
+    EXPECT_THAT(head, HasSubstr("Authorization: Basic YWxpY2U6c2VjcmV0\r\n"));  // alice:secret
+  }
+  EXPECT_THAT(fetch_from("http://127.0.0.1:" + std::to_string(server.port())), HasSubstr("in plain text; use https"));
+  EXPECT_EQ(server.calls(), 1u);
+  unsetenv("SSL_CERT_FILE");
+}
+
 TEST_F(UrlSourceTest, Checksum_ThatIsRight_IsAskedForOnce) {
   const std::string text = ModelText("a");
   EXPECT_THAT(WhyNot(Ok(ModelText("b")), "#sha256=" + model::Sha256(text)), HasSubstr("its SHA-256 is"));

@@ -1,12 +1,13 @@
 """kepler-model push and pull with the shipped server: logins, client certificates and signatures, right and wrong."""
 import contextlib
+import json
 import os
 import shutil
 import socket
 import subprocess
 import unittest
 
-from harness import end, free_port, run_tests, scratch_directory, wait_until
+from harness import Agent, end, free_port, run_tests, scratch_directory, wait_until
 from kubernetes import make_certificates
 from test_model_server import PROGRAM, USERS, own
 
@@ -70,6 +71,18 @@ class PushAndPull(unittest.TestCase):
 
     def pull(self, *args, **options):
         return self.run_model("pull", *args, output=self.path("copy"), **options)
+
+    def test_an_agent_logs_in(self):
+        machine = subprocess.run([PROGRAM, "machine"], check=True, capture_output=True).stdout
+        self.write("store/m/model.json", json.dumps({**json.loads(own("m", 7)), "machine": json.loads(machine)}).encode())
+        os.makedirs(self.path("sys/class"))
+        with self.server(TLS + USERS):
+            for password, said in (("wrong", "the server answered 401"), ("password", "loaded power models.*m .version 1")):
+                with Agent("--host.sysfs", self.path("sys"), "--monitor.interval=300ms", "--model.cache-dir=",
+                           f"--model.server=https://127.0.0.1:{self.port}", "--model.server-user=alice",
+                           f"--model.server-password-file={self.path(password)}",
+                           env={**os.environ, "SSL_CERT_FILE": self.path("ca.crt")}) as agent:
+                    agent.wait_log(said)
 
     def test_by_password(self):
         login = ("--user=alice", f"--password-file={self.path('password')}")

@@ -81,6 +81,8 @@ struct Config {
   Dcmi dcmi;
   std::vector<std::string> model_sources;
   std::string model_server;
+  std::string model_server_user;
+  std::string model_server_password_file;
   Duration model_refresh = std::chrono::hours(1);
   std::string model_cache_dir = "/var/cache/kepler/models";
   std::string model_public_key;

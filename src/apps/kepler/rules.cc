@@ -169,6 +169,19 @@ void CheckServerOfModels(Draft& draft, const Config& config) {
     draft.Reject("model.server", endpoint.error().message);
 }
 
+void CheckLoginOfModels(Draft& draft, const Config& config) {
+  const bool has_user = !config.model_server_user.empty();
+  if (has_user == config.model_server_password_file.empty())
+    draft.Reject(has_user ? "model.serverPasswordFile" : "model.serverUser",
+                 "is missing; set model.serverUser and model.serverPasswordFile together");
+  if (config.model_server_user.contains(':')) draft.Reject("model.serverUser", "must not contain a colon");
+  CheckNamedFile(draft, "model.serverPasswordFile", config.model_server_password_file);
+  if (has_user && config.model_server.starts_with("http:"))
+    draft.Reject("model.server",
+                 "must begin with https:// if model.serverUser is set: the password would be sent in "
+                 "plain text");
+}
+
 void CheckKeyOfModels(Draft& draft, const Config& config) {
   if (config.model_public_key.empty()) return;
   if (const auto keys = model_store::PublicKeys::Read(config.model_public_key); !keys)
@@ -253,6 +266,7 @@ void CheckRules(Draft& draft, const Config& config, Moment moment) {
   settings::CheckListenAddresses(draft, "web.listenAddresses", config.listen_addresses);
   CheckModels(draft, config);
   CheckServerOfModels(draft, config);
+  CheckLoginOfModels(draft, config);
   CheckKeyOfModels(draft, config);
   CheckKube(draft, config, moment);
   CheckSplit(draft, config);

@@ -117,6 +117,29 @@ TEST_F(Validation, ServerOfModels_IsAnEndpoint) {
   EXPECT_THAT(Errors(), ElementsAre(HasSubstr("model.server: ")));
 }
 
+TEST_F(Validation, LoginOfModels_NeedsAPasswordAndTls) {
+  config_.model_server = "https://models:8100";
+  config_.model_server_user = "alice";
+  config_.model_server_password_file = "/proc/self/status";
+  EXPECT_THAT(Errors(), IsEmpty());
+  config_.model_server = "http://models:8100";
+  config_.model_server_password_file = "";
+  EXPECT_THAT(Errors(),
+              ElementsAre(HasSubstr("model.serverPasswordFile: is missing"), HasSubstr("model.server: must")));
+}
+
+TEST_F(Validation, PasswordOfModels_NeedsAUserAndAFile) {
+  config_.model_server_password_file = "/nowhere";
+  EXPECT_THAT(Errors(), ElementsAre(HasSubstr("model.serverUser: is missing"),
+                                    HasSubstr("model.serverPasswordFile: cannot read /nowhere")));
+}
+
+TEST_F(Validation, UserOfModels_HasNoColon) {
+  config_.model_server_user = "a:b";
+  config_.model_server_password_file = "/proc/self/status";
+  EXPECT_THAT(Errors(), ElementsAre(HasSubstr("model.serverUser: must not contain a colon")));
+}
+
 TEST_F(Validation, KeyOfModels_MustBeOne) {
   tree_.Write("no.pem", "no");
   draft_.LoadYaml("model:\n  publicKey: " + tree_.Path("no.pem") + "\n");

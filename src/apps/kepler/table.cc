@@ -120,6 +120,12 @@ constexpr Key kKeys[] = {
         "the "
         "server chooses for this machine. Empty: none",
         kAt<&Config::model_server>),
+    Key("model.serverUser", "model.server-user",
+        "User name for basic authentication at model.server, which must be an https URL. Empty: no login",
+        kAt<&Config::model_server_user>),
+    Key("model.serverPasswordFile", "model.server-password-file",
+        "File with the password of model.serverUser, read for each fetch; a trailing line end is ignored",
+        kAt<&Config::model_server_password_file>, {.is_path = true}),
     Key("model.refresh", "model.refresh",
         "Interval at which models are fetched again from model.server and from URLs in model.sources",
         kAt<&Config::model_refresh>, {.min = kMinute, .max = kDay}),

@@ -237,6 +237,8 @@ Result<std::unique_ptr<model_store::ModelStore>> MakeModelStore(const Config& co
   auto places = FindPlaces(config);
   if (const std::string url = ServerOf(config); !url.empty()) {
     KEPLER_TRY(auto server, model_store::PlaceOfServer(url, {.machine = machine, .features = LikelyFeatures(config)}));
+    server.user = config.model_server_user;
+    server.password_file = config.model_server_password_file;
     places.push_back(std::move(server));
   }
   if (places.empty()) return nullptr;
