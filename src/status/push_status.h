@@ -1,5 +1,6 @@
 #pragma once
-// Status of an exporter that pushes to a server. Filled by export/push. Counters are totals since startup.
+// Status of an exporter that sends to a server or writes a file. Filled by export/push and export/json_lines. Counters
+// are totals since startup.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -19,12 +20,13 @@ enum class PushFailure : uint8_t {
   kServer,       // another 5xx
   kRefused,      // another status, such as 400 or 401
   kAnswer,       // an answer that cannot be read, or that is too long
-  kPartial       // the server accepted only a part of the data points
+  kPartial,      // the server accepted only a part of the data points
+  kFile          // the file could not be written
 };
-inline constexpr size_t kPushFailures = 9;
+inline constexpr size_t kPushFailures = 10;
 [[nodiscard]] constexpr std::string_view ToString(PushFailure failure) {
   constexpr std::array<std::string_view, kPushFailures> kNames = {
-      "setup", "connection", "timeout", "certificate", "throttled", "server", "refused", "answer", "partial"};
+      "setup", "connection", "timeout", "certificate", "throttled", "server", "refused", "answer", "partial", "file"};
   return kNames[static_cast<size_t>(failure)];
 }
 
@@ -32,11 +34,12 @@ inline constexpr size_t kPushFailures = 9;
 enum class PushDrop : uint8_t {
   kQueueFull,  // newer requests took the memory of the queue
   kRefused,    // the server refused their request for good
-  kPartial     // the server accepted the other points of their request
+  kPartial,    // the server accepted the other points of their request
+  kFile        // the file could not be written
 };
-inline constexpr size_t kPushDrops = 3;
+inline constexpr size_t kPushDrops = 4;
 [[nodiscard]] constexpr std::string_view ToString(PushDrop reason) {
-  constexpr std::array<std::string_view, kPushDrops> kNames = {"queue_full", "refused", "partial"};
+  constexpr std::array<std::string_view, kPushDrops> kNames = {"queue_full", "refused", "partial", "file"};
   return kNames[static_cast<size_t>(reason)];
 }
 

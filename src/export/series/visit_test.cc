@@ -226,7 +226,7 @@ TEST_F(VisitSeriesTest, Pushes_HaveARowPerExporterAndReason) {
   EXPECT_THAT(lines["kepler_push_failures_total"], Contains("exporter=otlp reason=throttled 5 @0"));
   EXPECT_THAT(lines["kepler_push_dropped_points_total"],
               ElementsAre("exporter=otlp reason=queue_full 0 @0", "exporter=otlp reason=refused 0 @0",
-                          "exporter=otlp reason=partial 6 @0"));
+                          "exporter=otlp reason=partial 6 @0", "exporter=otlp reason=file 0 @0"));
 }
 
 TEST_F(VisitSeriesTest, StaleOrNotSelected_IsLeftOut) {
