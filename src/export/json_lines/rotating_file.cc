@@ -1,0 +1,58 @@
+#include "export/json_lines/rotating_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <utility>
+
+#include "base/small_file.h"
+
+namespace kepler::json_lines {
+
+RotatingFile::RotatingFile(std::string path, RotationLimits limits) : path_(std::move(path)), limits_(limits) {}
+
+Status RotatingFile::Append(std::string_view block) {
+  // Somebody else may have moved or removed the file, as logrotate does.
+  struct stat opened{};
+  struct stat named{};
+  if (file_.valid() && (::fstat(file_.get(), &opened) != 0 || ::stat(path_.c_str(), &named) != 0 ||
+                        opened.st_ino != named.st_ino || opened.st_dev != named.st_dev))
+    file_.Reset();
+  if (!file_.valid()) KEPLER_CHECK_OK(Open());
+  if (size_ > 0 && size_ + block.size() > limits_.max_bytes) KEPLER_CHECK_OK(Rotate());
+  if (Status written = WriteAll(file_.get(), path_, block); !written) {
+    // What was written of the block would be half a line.
+    if (::ftruncate(file_.get(), static_cast<off_t>(size_)) != 0) static_cast<void>(errno);
+    file_.Reset();
+    return written;
+  }
+  size_ += block.size();
+  return {};
+}
+
+Status RotatingFile::Open() {
+  UniqueFd file(::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0640));
+  if (!file.valid()) return FailErrno("open", path_);
+  struct stat status{};
+  if (::fstat(file.get(), &status) != 0) return FailErrno("stat", path_);
+  if (!S_ISREG(status.st_mode)) return Fail(ErrorKind::kInvalid, path_ + " is not a regular file");
+  size_ = static_cast<uint64_t>(status.st_size);
+  file_ = std::move(file);
+  return {};
+}
+
+Status RotatingFile::Rotate() {
+  file_.Reset();
+  const auto numbered = [this](unsigned number) { return number == 0 ? path_ : fmt::format("{}.{}", path_, number); };
+  for (unsigned number = limits_.max_files - 1; number > 0; --number)
+    if (std::rename(numbered(number - 1).c_str(), numbered(number).c_str()) != 0 && errno != ENOENT)
+      return FailErrno("rename", numbered(number - 1));
+  if (limits_.max_files == 1 && ::unlink(path_.c_str()) != 0 && errno != ENOENT) return FailErrno("remove", path_);
+  return Open();
+}
+
+}  // namespace kepler::json_lines
