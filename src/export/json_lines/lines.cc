@@ -1,0 +1,191 @@
+#include "export/json_lines/lines.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <ctime>
+#include <iterator>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "export/series/visit.h"
+
+namespace kepler::json_lines {
+namespace {
+
+using snapshot::Level;
+
+constexpr std::array<uint32_t, snapshot::kLevels> kSelected = {series::kProcess, series::kContainer, series::kVm,
+                                                               series::kPod,     series::kNamespace, series::kOwner};
+
+std::string TimeText(WallTime time) {
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch());
+  const auto seconds = static_cast<std::time_t>(ms.count() / 1000);
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(seconds), ms.count() % 1000);
+}
+
+class Writer {
+ public:
+  Writer(const snapshot::Snapshot& snapshot, const LineOptions& options, std::string& out)
+      : snapshot_(snapshot),
+        options_(options),
+        head_(fmt::format(R"({{"version":{},"time":"{}","node":{})", kVersion, TimeText(snapshot.taken_at),
+                          QuoteJson(options.node))),
+        out_(out) {
+    for (const status::Zone& zone : snapshot.zones) zones_.push_back(QuoteJson(zone.name));
+  }
+
+  /// Idle and active energy exist only where workloads share the energy.
+  void Node() {
+    for (size_t z = 0; z < snapshot_.node.size(); ++z) {
+      const snapshot::NodeZone& zone = snapshot_.node[z];
+      const bool is_split = snapshot_.zones[z].domain == status::Domain::kCpu;
+      Begin("node");
+      Put(R"(,"zone":{},"path":{},"start":"{}","joules":{})", zones_[z], QuoteJson(snapshot_.zones[z].path),
+          TimeText(snapshot_.StartOf(zone.begin)), Joules(zone.total));
+      if (is_split) Put(R"(,"active_joules":{},"idle_joules":{})", Joules(zone.active), Joules(zone.idle));
+      if (zone.fresh && !options_.stale) {
+        Put(R"(,"watts":{})", zone.power.watts());
+        if (is_split) Put(R"(,"active_watts":{},"idle_watts":{})", zone.active_power.watts(), zone.idle_power.watts());
+      }
+      End();
+    }
+  }
+
+  template <class Identity, class Describe>
+  void Workloads(Level level, const snapshot::Table<Identity>& table, const Describe& describe) {
+    if (!Wants(level)) return;
+    for (size_t row = 0; row < table.rows(); ++row) {
+      Begin(snapshot::ToString(level));
+      describe(*table.identity[row]);
+      const bool runs = table.state[row] == snapshot::State::kRunning;
+      Put(R"(,"state":"{}","start":"{}","cpu_seconds":{},"joules":{{)", snapshot::ToString(table.state[row]),
+          TimeText(snapshot_.StartOf(table.begin_of(row))), ToSeconds(table.cpu[row]));
+      Energies(std::span(table.energy).subspan(row * table.zones, table.zones));
+      out_ += '}';
+      if (runs && !options_.stale) {
+        out_ += R"(,"watts":{)";
+        for (size_t z = 0; z < table.zones; ++z) Put("{}{}:{}", z > 0 ? "," : "", zones_[z], table.watts_at(row, z));
+        out_ += '}';
+      }
+      End();
+    }
+  }
+
+  void RollUps(Level level, const snapshot::RollUp& roll_up) {
+    if (!Wants(level)) return;
+    for (size_t row = 0; row < roll_up.rows(); ++row) {
+      const snapshot::OwnerIdentity& identity = *roll_up.identity[row];
+      Begin(snapshot::ToString(level));
+      Put(R"(,"namespace":{})", QuoteJson(identity.name_space));
+      if (level == Level::kOwner)
+        Put(R"(,"owner_kind":{},"owner_name":{})", QuoteJson(identity.kind), QuoteJson(identity.name));
+      Put(R"(,"start":"{}","joules":{{)", TimeText(snapshot_.StartOf(roll_up.begin[row])));
+      Energies(std::span(roll_up.energy).subspan(row * roll_up.zones, roll_up.zones));
+      out_ += '}';
+      End();
+    }
+  }
+
+  /// Energy without a workload: of nobody, and of each level by the reason.
+  void Rest() {
+    Begin("unattributed");
+    out_ += R"(,"joules":{)";
+    Energies(snapshot_.unattributed);
+    out_ += '}';
+    End();
+    for (const Level level : snapshot::kAllLevels) {
+      if (!Wants(level)) continue;
+      const auto index = static_cast<size_t>(level);
+      for (const snapshot::Unlisted reason : snapshot::kAllUnlisted)
+        Unlisted(level, snapshot::ToString(reason), snapshot_.unlisted[index][static_cast<size_t>(reason)]);
+      Unlisted(level, "unnamed", snapshot_.unnamed[index]);
+    }
+  }
+
+  void Text(std::string_view key, std::string_view text) {
+    if (!text.empty()) Put(R"(,"{}":{})", key, QuoteJson(text));
+  }
+  template <class... Args>
+  void Put(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
+  }
+  [[nodiscard]] uint64_t lines() const { return lines_; }
+
+ private:
+  [[nodiscard]] bool Wants(Level level) const { return (options_.levels & kSelected[static_cast<size_t>(level)]) != 0; }
+  /// Joules to the microjoule, exactly.
+  static std::string Joules(Energy energy) {
+    constexpr int64_t kMicro = 1'000'000;
+    const int64_t uj = energy.microjoules();
+    return fmt::format("{}{}.{:06}", uj < 0 ? "-" : "", std::abs(uj / kMicro), std::abs(uj % kMicro));
+  }
+  void Energies(std::span<const Energy> energies) {
+    for (size_t z = 0; z < energies.size(); ++z) Put("{}{}:{}", z > 0 ? "," : "", zones_[z], Joules(energies[z]));
+  }
+  void Unlisted(Level level, std::string_view reason, std::span<const Energy> energies) {
+    Begin("unlisted");
+    Put(R"(,"of":"{}","reason":"{}","joules":{{)", snapshot::ToString(level), reason);
+    Energies(energies);
+    out_ += '}';
+    End();
+  }
+  void Begin(std::string_view level) {
+    out_ += head_;
+    Put(R"(,"level":"{}")", level);
+  }
+  void End() {
+    out_ += "}\n";
+    ++lines_;
+  }
+
+  const snapshot::Snapshot& snapshot_;
+  const LineOptions& options_;
+  const std::string head_;
+  std::vector<std::string> zones_;  // quoted names
+  std::string& out_;
+  uint64_t lines_ = 0;
+};
+
+}  // namespace
+
+uint64_t AppendLines(const snapshot::Snapshot& snapshot, const LineOptions& options, std::string& out) {
+  Writer writer(snapshot, options, out);
+  writer.Node();
+  writer.Workloads(Level::kProcess, snapshot.processes, [&](const snapshot::ProcessIdentity& process) {
+    writer.Put(R"(,"pid":{})", process.pid);
+    writer.Text("comm", process.comm);
+    writer.Text("exe", process.exe);
+    writer.Text("container_id", process.container_id);
+    writer.Text("vm_id", process.vm_id);
+  });
+  writer.Workloads(Level::kContainer, snapshot.containers, [&](const snapshot::ContainerIdentity& container) {
+    writer.Text("container_id", container.id);
+    writer.Text("container_name", container.name);
+    writer.Text("runtime", container.runtime);
+    writer.Text("pod_id", container.pod_id);
+  });
+  writer.Workloads(Level::kVm, snapshot.vms, [&](const snapshot::VmIdentity& vm) {
+    writer.Text("vm_id", vm.id);
+    writer.Text("vm_name", vm.name);
+    writer.Text("hypervisor", vm.hypervisor);
+  });
+  writer.Workloads(Level::kPod, snapshot.pods, [&](const snapshot::PodIdentity& pod) {
+    writer.Text("pod_id", pod.id);
+    writer.Text("pod_name", pod.name);
+    writer.Text("pod_namespace", pod.name_space);
+    if (pod.labels)
+      for (const auto& [name, value] : *pod.labels) writer.Text(name, value);
+  });
+  writer.RollUps(Level::kNamespace, snapshot.namespaces);
+  writer.RollUps(Level::kOwner, snapshot.owners);
+  writer.Rest();
+  return writer.lines();
+}
+
+}  // namespace kepler::json_lines
