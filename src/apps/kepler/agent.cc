@@ -97,6 +97,11 @@ Status Agent::Build() {
   };
   KEPLER_TRY(auto otlp, MakeOtlp(config_, build_, read, clock_));
   if (otlp) pushers_.push_back(std::move(otlp));
+  json_lines_ = MakeJsonLines(config_, [this, freshness = config_.freshness] {
+    auto snapshot = collector_->Fresh();
+    const bool stale = snapshot && freshness.IsOld(snapshot->taken_boot, clock_.Now());
+    return json_lines::Reading{.snapshot = std::move(snapshot), .stale = stale};
+  });
   return {};
 }
 
@@ -114,7 +119,7 @@ Status Agent::StartAll() {
   }
   KEPLER_CHECK_OK(StartPushers());
   AddEndpoints();
-  const uint64_t needed = node_->model_descriptors() + pushers_.size() * kPusherDescriptors;
+  const uint64_t needed = node_->model_descriptors() + (pushers_.size() + 1) * kPusherDescriptors;
   KEPLER_TRY(const uint64_t sockets, daemon::ClientDescriptors(needed));
   server_->LimitSockets(sockets);
   KEPLER_CHECK_OK(server_->Start());
@@ -124,13 +129,14 @@ Status Agent::StartAll() {
 
 Status Agent::StartPushers() {
   for (const auto& pusher : pushers_) KEPLER_CHECK_OK(pusher->Start());
-  return {};
+  return json_lines_ ? json_lines_->Start() : Status();
 }
 
 std::vector<status::PushStatus> Agent::PushStatus() const {
   std::vector<status::PushStatus> all;
-  all.reserve(pushers_.size());
+  all.reserve(pushers_.size() + 1);
   for (const auto& pusher : pushers_) all.push_back(pusher->status());
+  if (json_lines_) all.push_back(json_lines_->status());
   return all;
 }
 
@@ -152,7 +158,9 @@ Agent::~Agent() {
   printer_.reset();
   if (server_) server_->Stop();
   metrics_.reset();
+  for (const auto& pusher : pushers_) pusher->Stop();  // before any is gone: each reads the status of all
   pushers_.clear();
+  json_lines_.reset();
   if (collector_) collector_->Stop();
 }
 

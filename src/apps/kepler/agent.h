@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "daemon/run.h"
+#include "export/json_lines/file_exporter.h"
 #include "export/prometheus/scrape_cache.h"
 #include "export/push/pusher.h"
 #include "export/stdout/printer.h"
@@ -75,6 +76,7 @@ class Agent final : public daemon::Service {
   std::unique_ptr<pipeline::Collector> collector_;
   std::unique_ptr<prometheus::ScrapeCache> cache_;
   std::vector<std::unique_ptr<push::Pusher>> pushers_;
+  std::unique_ptr<json_lines::FileExporter> json_lines_;  // null: off
   std::unique_ptr<http::server::Server> server_;
   std::unique_ptr<web::MetricsEndpoint> metrics_;
   std::unique_ptr<console::Printer> printer_;

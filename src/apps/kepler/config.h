@@ -63,6 +63,14 @@ struct PushServer {
   std::string key_file;
 };
 
+/// A file with lines of JSON.
+struct JsonLines {
+  std::string path;  // empty: none
+  Duration interval = std::chrono::minutes(1);
+  int64_t max_size = int64_t{100} << 20;
+  int64_t max_files = 5;
+};
+
 /// In the order of the table. A room's own struct is used for its settings if it has one.
 struct Config {
   log::Level log_level = log::Level::kInfo;
@@ -101,6 +109,7 @@ struct Config {
   bool exact_totals = false;
   PushServer otlp;
   otlp::Compression otlp_compression = otlp::Compression::kGzip;
+  JsonLines json_lines;
   std::string web_config_file;
   std::vector<std::string> listen_addresses = {":28282"};
   bool pprof_enabled = false;

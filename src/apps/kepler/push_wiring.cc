@@ -162,4 +162,18 @@ Result<std::unique_ptr<push::Pusher>> MakeOtlp(const Config& config, const Build
       server.interval, [encoder](const std::function<void(push::Request)>& take) { encoder->Encode(take); }, clock);
 }
 
+std::unique_ptr<json_lines::FileExporter> MakeJsonLines(const Config& config,
+                                                        std::function<json_lines::Reading()> read) {
+  const JsonLines& from = config.json_lines;
+  if (from.path.empty()) return nullptr;
+  json_lines::FileOptions options{
+      .path = from.path,
+      .limits = {.max_bytes = static_cast<uint64_t>(from.max_size), .max_files = static_cast<unsigned>(from.max_files)},
+      .interval = from.interval,
+      .lines = {.node = config.node_name, .levels = config.metrics_level.bits}};
+  log::Info("writing JSON lines", {{"path", from.path}});
+  return std::make_unique<json_lines::FileExporter>(std::move(options), std::move(read),
+                                                    std::make_shared<SystemClock>());
+}
+
 }  // namespace kepler::agent

@@ -1,5 +1,6 @@
 #pragma once
-// Makes the exporters that push, from the configuration and OpenTelemetry's environment variables.
+// Makes the exporters that send to a server or write a file, from the configuration and OpenTelemetry's environment
+// variables.
 #include <functional>
 #include <memory>
 
@@ -7,6 +8,7 @@
 #include "base/build_info.h"
 #include "base/clock.h"
 #include "base/result.h"
+#include "export/json_lines/file_exporter.h"
 #include "export/otlp/encoder.h"
 #include "export/push/pusher.h"
 
@@ -17,5 +19,9 @@ namespace kepler::agent {
 /// used; the message names the key.
 [[nodiscard]] Result<std::unique_ptr<push::Pusher>> MakeOtlp(const Config& config, const BuildInfo& build,
                                                              std::function<otlp::Reading()> read, const Clock& clock);
+
+/// Null if exporter.jsonLines.path is empty. `read` as above.
+[[nodiscard]] std::unique_ptr<json_lines::FileExporter> MakeJsonLines(const Config& config,
+                                                                      std::function<json_lines::Reading()> read);
 
 }  // namespace kepler::agent

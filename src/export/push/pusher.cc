@@ -23,6 +23,8 @@ Status Pusher::Start() {
   return {};
 }
 
+void Pusher::Stop() { thread_ = {}; }
+
 BootTime Pusher::Step(const std::stop_token& stop) {
   if (const BootTime now = clock_.Now(); now >= next_push_) {
     encode_([this](Request request) { delivery_.Add(std::move(request)); });

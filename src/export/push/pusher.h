@@ -28,6 +28,8 @@ class Pusher {
 
   /// Starts the thread. The first push follows at once.
   [[nodiscard]] Status Start();
+  /// Ends the request that is being sent, and the thread. The destructor does the same.
+  void Stop();
   /// Thread-safe.
   [[nodiscard]] status::PushStatus status() const { return delivery_.status(); }
   /// Encodes or sends one request, if its time has come. Returns the time of the next step. For the thread, and for
