@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/parse.h"
 #include "base/unique_fd.h"
 #include "cgroup/tree.h"
 #include "os/file.h"
@@ -35,6 +36,17 @@ Status WriteTo(const std::string& path, std::string_view text) {
   if (::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
     return FailErrno("write", path);
   return {};
+}
+
+/// Moves the processes of the cgroup `path` to the one above. Those that end meanwhile are skipped.
+void MoveUp(const std::string& path) {
+  os::ReadBuffer buffer;
+  const auto text = os::ReadFileAt(AT_FDCWD, (path + "/cgroup.procs").c_str(), buffer);
+  if (!text) return;
+  const std::string above = path.substr(0, path.rfind('/')) + "/cgroup.procs";
+  Splitter pids(*text, '\n');
+  while (const auto pid = pids.Next())
+    if (!pid->empty()) static_cast<void>(WriteTo(above, *pid));
 }
 
 }  // namespace
@@ -68,7 +80,10 @@ Result<CommandGroup> CommandGroup::Create(const std::string& sysfs, const std::s
 CommandGroup::CommandGroup(CommandGroup&& other) noexcept : directories_(std::exchange(other.directories_, {})) {}
 
 CommandGroup::~CommandGroup() {
-  for (const std::string& path : directories_) ::rmdir(path.c_str());
+  constexpr int kAttempts = 10;  // processes may start others meanwhile
+  for (const std::string& path : directories_) {
+    for (int attempt = 0; attempt < kAttempts && ::rmdir(path.c_str()) != 0 && errno == EBUSY; ++attempt) MoveUp(path);
+  }
 }
 
 Status CommandGroup::Add(int32_t pid) const {

@@ -25,7 +25,7 @@ class CommandGroup {
   /// here; kUnavailable if no tree is mounted.
   [[nodiscard]] static Result<CommandGroup> Create(const std::string& sysfs, const std::string& procfs,
                                                    std::string_view id);
-  /// Removes the group if it has no process.
+  /// Moves what still runs to the cgroup above, and removes the group: agents list every group that exists.
   ~CommandGroup();
   CommandGroup(CommandGroup&& other) noexcept;
   CommandGroup& operator=(CommandGroup&&) = delete;
