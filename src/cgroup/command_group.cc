@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "base/parse.h"
@@ -80,9 +82,14 @@ Result<CommandGroup> CommandGroup::Create(const std::string& sysfs, const std::s
 CommandGroup::CommandGroup(CommandGroup&& other) noexcept : directories_(std::exchange(other.directories_, {})) {}
 
 CommandGroup::~CommandGroup() {
-  constexpr int kAttempts = 10;  // processes may start others meanwhile
+  // Processes may start others meanwhile, and the kernel needs a moment for those that end.
+  constexpr int kAttempts = 200;
+  constexpr std::chrono::milliseconds kPause{1};
   for (const std::string& path : directories_) {
-    for (int attempt = 0; attempt < kAttempts && ::rmdir(path.c_str()) != 0 && errno == EBUSY; ++attempt) MoveUp(path);
+    for (int attempt = 0; attempt < kAttempts && ::rmdir(path.c_str()) != 0 && errno == EBUSY; ++attempt) {
+      MoveUp(path);
+      std::this_thread::sleep_for(kPause);
+    }
   }
 }
 
