@@ -119,7 +119,7 @@ Status Agent::StartAll() {
   }
   KEPLER_CHECK_OK(StartPushers());
   AddEndpoints();
-  const uint64_t needed = node_->model_descriptors() + (pushers_.size() + 1) * kPusherDescriptors;
+  const uint64_t needed = node_->model_descriptors() + PushStatus().size() * kPusherDescriptors;
   KEPLER_TRY(const uint64_t sockets, daemon::ClientDescriptors(needed));
   server_->LimitSockets(sockets);
   KEPLER_CHECK_OK(server_->Start());
