@@ -31,7 +31,8 @@ FileExporter::FileExporter(FileOptions options, std::function<Reading()> read, s
     : state_(std::make_shared<State>(std::move(options), std::move(read), std::move(clock))) {}
 
 FileExporter::~FileExporter() {
-  constexpr std::chrono::seconds kPatience{1};
+  // `read` may wait for a tick, up to a second, and must not be called afterwards. Only a disk that hangs takes longer.
+  constexpr std::chrono::seconds kPatience{3};
   if (!thread_) return;
   thread_->RequestStop();
   thread_->EndBy(std::chrono::steady_clock::now() + kPatience);
