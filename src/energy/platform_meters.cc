@@ -86,6 +86,9 @@ void PlatformMeters::Sample(Member& member) {
   member.counted_until = CountedUntil(reader);
   if (member.counted_until == BootTime{}) member.pending = Energy();  // no sensor measures the machine
   member.pending += WholeOf(member).energy;
+  // It was not the machine until now. What its sensors count from before is of time that another meter may have
+  // counted.
+  if (member.counted_from == BootTime{}) member.pending = Energy();
   member.totals.resize(reader.zones().size());
   for (size_t z = 0; z < reader.deltas().size(); ++z) member.totals[z] += reader.deltas()[z].energy;
 }

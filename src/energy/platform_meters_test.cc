@@ -317,6 +317,26 @@ TEST_F(PlatformMetersTest, OnePowerSupplyFails_TheRestIsNotTheMachine) {
   EXPECT_DOUBLE_EQ(Platform().power.watts(), 340);
 }
 
+TEST_F(PlatformMetersTest, SensorIsTheWholeAgainAfterATakeover_NoTimeIsCountedTwice) {
+  scripts_[kAcpi].values[0] = Power::Watts(300);  // both meters say the same
+  Open();
+  Ticks(12);
+  const auto search = [this](bool whole) {
+    scripts_[kRedfish].domains[0].sensor->whole = whole;
+    scripts_[kRedfish].values[0] = Error{ErrorKind::kGone, "search"};
+    Ticks(3);
+    scripts_[kRedfish].values[0] = Power::Watts(300);
+  };
+  search(false);
+  Ticks(60);
+  const Energy before = total_;
+  search(true);
+  Ticks(30);
+  EXPECT_DOUBLE_EQ(Platform().power.watts(), 300);
+  EXPECT_LE(total_ - before, Energy::Joules(300 * 5 * 33));
+  EXPECT_GE(total_ - before, Energy::Joules(300 * 5 * 30)) << "at most one interval is lost at the change";
+}
+
 TEST_F(PlatformMetersTest, OneOfTwoBatteriesIsNotInUse_TheOtherIsTheMachine) {
   present_[kRedfish] = false;
   AddSensor(kAcpi, "second", 0);
