@@ -27,7 +27,11 @@ def read(path):
         text = file.read()
     if text and not text.endswith("\n"):
         raise AssertionError(f"cut: {text[-100:]!r}")
-    return [json.loads(line, parse_float=str) for line in text.splitlines()]
+    def unique(pairs):
+        if len(dict(pairs)) != len(pairs):
+            raise AssertionError(f"a key twice: {pairs}")
+        return dict(pairs)
+    return [json.loads(line, parse_float=str, object_pairs_hook=unique) for line in text.splitlines()]
 
 
 def sum_of(lines, zone, **wanted):

@@ -44,6 +44,7 @@ class Writer {
   void Node() {
     for (size_t z = 0; z < snapshot_.node.size(); ++z) {
       const snapshot::NodeZone& zone = snapshot_.node[z];
+      if (snapshot_.zones[z].domain == status::Domain::kIdleCpu) continue;  // a part of another zone
       const bool is_split = snapshot_.zones[z].domain == status::Domain::kCpu;
       Begin("node");
       Put(R"(,"zone":{},"path":{},"start":"{}","joules":{})", zones_[z], QuoteJson(snapshot_.zones[z].path),
@@ -64,15 +65,11 @@ class Writer {
       Begin(snapshot::ToString(level));
       describe(*table.identity[row]);
       const bool runs = table.state[row] == snapshot::State::kRunning;
-      Put(R"(,"state":"{}","start":"{}","cpu_seconds":{},"joules":{{)", snapshot::ToString(table.state[row]),
+      Put(R"(,"state":"{}","start":"{}","cpu_seconds":{})", snapshot::ToString(table.state[row]),
           TimeText(snapshot_.StartOf(table.begin_of(row))), ToSeconds(table.cpu[row]));
       Energies(std::span(table.energy).subspan(row * table.zones, table.zones));
-      out_ += '}';
-      if (runs && !options_.stale) {
-        out_ += R"(,"watts":{)";
-        for (size_t z = 0; z < table.zones; ++z) Put("{}{}:{}", z > 0 ? "," : "", zones_[z], table.watts_at(row, z));
-        out_ += '}';
-      }
+      if (runs && !options_.stale)
+        Values("watts", table.zones, status::Domain::kCpu, [&](size_t z) { return table.watts_at(row, z); });
       End();
     }
   }
@@ -85,9 +82,8 @@ class Writer {
       Put(R"(,"namespace":{})", QuoteJson(identity.name_space));
       if (level == Level::kOwner)
         Put(R"(,"owner_kind":{},"owner_name":{})", QuoteJson(identity.kind), QuoteJson(identity.name));
-      Put(R"(,"start":"{}","joules":{{)", TimeText(snapshot_.StartOf(roll_up.begin[row])));
+      Put(R"(,"start":"{}")", TimeText(snapshot_.StartOf(roll_up.begin[row])));
       Energies(std::span(roll_up.energy).subspan(row * roll_up.zones, roll_up.zones));
-      out_ += '}';
       End();
     }
   }
@@ -95,9 +91,7 @@ class Writer {
   /// Energy without a workload: of nobody, and of each level by the reason.
   void Rest() {
     Begin("unattributed");
-    out_ += R"(,"joules":{)";
     Energies(snapshot_.unattributed);
-    out_ += '}';
     End();
     for (const Level level : snapshot::kAllLevels) {
       if (!Wants(level)) continue;
@@ -125,14 +119,29 @@ class Writer {
     const int64_t uj = energy.microjoules();
     return fmt::format("{}{}.{:06}", uj < 0 ? "-" : "", std::abs(uj / kMicro), std::abs(uj % kMicro));
   }
+  /// Active energy by zone, and idle energy where workloads share it.
   void Energies(std::span<const Energy> energies) {
-    for (size_t z = 0; z < energies.size(); ++z) Put("{}{}:{}", z > 0 ? "," : "", zones_[z], Joules(energies[z]));
+    Values("joules", energies.size(), status::Domain::kCpu, [&](size_t z) { return Joules(energies[z]); });
+    Values("idle_joules", energies.size(), status::Domain::kIdleCpu, [&](size_t z) { return Joules(energies[z]); });
+  }
+  /// An object with the values of the zones of a domain; nothing if there are none.
+  template <class Value>
+  void Values(std::string_view key, size_t zones, status::Domain domain, const Value& value) {
+    bool is_first = true;
+    for (size_t z = 0; z < zones; ++z) {
+      if (snapshot_.zones[z].domain != domain) continue;
+      if (is_first)
+        Put(R"(,"{}":{{{}:{})", key, zones_[z], value(z));
+      else
+        Put(",{}:{}", zones_[z], value(z));
+      is_first = false;
+    }
+    if (!is_first) out_ += '}';
   }
   void Unlisted(Level level, std::string_view reason, std::span<const Energy> energies) {
     Begin("unlisted");
-    Put(R"(,"of":"{}","reason":"{}","joules":{{)", snapshot::ToString(level), reason);
+    Put(R"(,"of":"{}","reason":"{}")", snapshot::ToString(level), reason);
     Energies(energies);
-    out_ += '}';
     End();
   }
   void Begin(std::string_view level) {

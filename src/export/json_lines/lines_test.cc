@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -88,6 +89,21 @@ TEST(AppendLines, OnlySelectedLevels) {
   EXPECT_EQ(LineWith(lines, R"("level":"process")"), "");
   EXPECT_EQ(LineWith(lines, R"("of":"process")"), "");
   EXPECT_NE(LineWith(lines, R"("level":"container")"), "");
+}
+
+TEST(AppendLines, SharedIdleEnergyIsApart_AndOnlyZonesOfWorkloadsAreInTheirLines) {
+  auto snapshot = testing::EmptySnapshot({"package", "platform", "package"});
+  snapshot.zones[1].domain = status::Domain::kPlatform;
+  snapshot.zones[2].domain = status::Domain::kIdleCpu;
+  testing::AddRow(snapshot.processes, testing::Process(1, "a"),
+                  {Energy::Joules(1), Energy(), Energy::Microjoules(40'855)});
+  snapshot.unattributed[2] = Energy::Joules(2);
+  const auto lines = LinesOf(snapshot);
+  EXPECT_THAT(LineWith(lines, R"("comm":"a")"),
+              HasSubstr(R"("joules":{"package":1.000000},"idle_joules":{"package":0.040855},"watts":{"package":0}})"));
+  EXPECT_THAT(LineWith(lines, R"("unattributed")"), HasSubstr(R"("idle_joules":{"package":2.000000})"));
+  EXPECT_EQ(std::ranges::count_if(lines, [](const std::string& line) { return line.contains(R"("level":"node")"); }),
+            2);
 }
 
 /// Joules of the zone in the lines of a level; of "unlisted" lines those of `of`.

@@ -22,6 +22,7 @@ Status RotatingFile::Append(std::string_view block) {
   if (file_.valid() && (::fstat(file_.get(), &opened) != 0 || ::stat(path_.c_str(), &named) != 0 ||
                         opened.st_ino != named.st_ino || opened.st_dev != named.st_dev))
     file_.Reset();
+  if (file_.valid()) size_ = static_cast<uint64_t>(opened.st_size);  // others may have added to it or cut it
   if (!file_.valid()) KEPLER_CHECK_OK(Open());
   if (size_ > 0 && size_ + block.size() > limits_.max_bytes) KEPLER_CHECK_OK(Rotate());
   if (Status written = WriteAll(file_.get(), path_, block); !written) {

@@ -66,6 +66,16 @@ TEST_F(RotatingFileTest, AFileThatSomebodyMovedIsMadeAgain) {
   EXPECT_EQ(Read("moved"), "1\n");
 }
 
+TEST_F(RotatingFileTest, AFileThatSomebodyCutIsContinuedFromThere) {
+  RotatingFile file(tree_.Path("log"), {.max_bytes = 12, .max_files = 2});
+  ASSERT_TRUE(file.Append("1111\n"));
+  ASSERT_TRUE(file.Append("2222\n"));
+  std::filesystem::resize_file(tree_.Path("log"), 0);  // as copytruncate of logrotate
+  ASSERT_TRUE(file.Append("3333\n"));
+  EXPECT_EQ(Read("log"), "3333\n");
+  EXPECT_EQ(Read("log.1"), "(none)") << "it is not full any more";
+}
+
 TEST_F(RotatingFileTest, NoDirectory_ALink_ADevice_AreErrors) {
   EXPECT_EQ(RotatingFile(tree_.Path("no/log"), {}).Append("x").error().kind, ErrorKind::kNotFound);
   tree_.Write("target", "");
