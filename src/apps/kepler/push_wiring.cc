@@ -14,6 +14,7 @@
 #include "apps/kepler/wiring.h"
 #include "base/log.h"
 #include "base/small_file.h"
+#include "base/text.h"
 #include "export/otlp/environment.h"
 #include "export/otlp/receipt.h"
 #include "export/push/header_text.h"
@@ -46,7 +47,8 @@ void TakeEnvironment(const otlp::Environment& environment, PushServer& server, o
   take(server.ca_file, environment.ca_file);
   take(server.cert_file, environment.cert_file);
   take(server.key_file, environment.key_file);
-  if (environment.compression) compression = *environment.compression;
+  // Of the two values only "none" is known to be set: gzip is the default.
+  if (environment.compression && compression == otlp::Compression::kGzip) compression = *environment.compression;
 }
 
 /// Logs which variables are used. A key of the configuration wins over its variable.
@@ -104,10 +106,15 @@ Status AddSecrets(const std::string& pairs, const std::string& file, ClientReque
 }
 
 otlp::Resource MakeResource(const Config& config, const BuildInfo& build, otlp::Resource given) {
+  // A server may refuse a whole request for one text that is not UTF-8.
+  for (auto& [key, value] : given) {
+    key = LabelText(key);
+    value = LabelText(value);
+  }
   const auto add = [&given](std::string_view key, std::string value) {
     const bool is_there =
         std::ranges::find(given, key, [](const auto& pair) -> std::string_view { return pair.first; }) != given.end();
-    if (!is_there && !value.empty()) given.emplace_back(key, std::move(value));
+    if (!is_there && !value.empty()) given.emplace_back(key, LabelText(value));
   };
   add("service.name", "kepler");
   add("service.version", build.version);

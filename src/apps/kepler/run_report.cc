@@ -69,7 +69,8 @@ void FillFrom(const snapshot::Snapshot& snapshot, BootTime begin, std::string_vi
                  .command = std::nullopt,
                  .active = snapshot.node[z].active,
                  .total = snapshot.node[z].total};
-    if (z < snapshot.containers.zones) zone.command = row ? snapshot.containers.energy_at(*row, z) : Energy();
+    if (from.domain == status::Domain::kCpu && z < snapshot.containers.zones)
+      zone.command = row ? snapshot.containers.energy_at(*row, z) : Energy();
     if (zone.estimated) FindError(snapshot, zone);
     report.zones.push_back(std::move(zone));
   }

@@ -117,7 +117,10 @@ Environment ReadEnvironment(const std::function<std::string(std::string_view)>& 
   if (resource) out.resource = *std::move(resource);
   std::optional<std::string> service;
   read.Take("OTEL_SERVICE_NAME", service, AsText, "");
-  if (service) out.resource.emplace_back("service.name", *std::move(service));
+  if (service) {
+    std::erase_if(out.resource, [](const auto& attribute) { return attribute.first == "service.name"; });
+    out.resource.emplace_back("service.name", *std::move(service));
+  }
   ReadUnsupported(read);
   return out;
 }

@@ -44,7 +44,7 @@ TEST(ReadEnvironment, AllSignals_AreUsed) {
                                  {"OTEL_EXPORTER_OTLP_CLIENT_KEY", "/k.pem"},
                                  {"OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf"},
                                  {"OTEL_METRIC_EXPORT_INTERVAL", "15000"},
-                                 {"OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=a%20b"},
+                                 {"OTEL_RESOURCE_ATTRIBUTES", "service.name=loses,deployment.environment.name=a%20b"},
                                  {"OTEL_SERVICE_NAME", "power"}});
   EXPECT_EQ(read.endpoint, "https://collector:4318/v1/metrics");
   EXPECT_EQ(read.headers, "api-key=k");
