@@ -72,6 +72,7 @@ Result<CommandGroup> CommandGroup::Create(const std::string& sysfs, const std::s
     if (own.empty()) continue;
     const std::string path = fmt::format("{}/{}-{}", own, kCommandRuntime, id);
     if (::mkdir(path.c_str(), 0755) != 0) return FailErrno("create cgroup", path);
+    if (group.directories_.empty()) group.first_ = tree->version;
     group.directories_.push_back(path);
   }
   if (group.directories_.empty())
@@ -79,7 +80,8 @@ Result<CommandGroup> CommandGroup::Create(const std::string& sysfs, const std::s
   return group;
 }
 
-CommandGroup::CommandGroup(CommandGroup&& other) noexcept : directories_(std::exchange(other.directories_, {})) {}
+CommandGroup::CommandGroup(CommandGroup&& other) noexcept
+    : directories_(std::exchange(other.directories_, {})), first_(other.first_) {}
 
 CommandGroup::~CommandGroup() {
   // Processes may start others meanwhile, and the kernel needs a moment for those that end.
@@ -102,6 +104,13 @@ size_t CommandGroup::processes() const {
   os::ReadBuffer buffer;
   const auto text = os::ReadFileAt(AT_FDCWD, (directories_.front() + "/cgroup.procs").c_str(), buffer);
   return text ? static_cast<size_t>(std::ranges::count(*text, '\n')) : 0;
+}
+
+Nanoseconds CommandGroup::usage() const {
+  os::ReadBuffer buffer;
+  const auto directory = os::OpenDir(directories_.front());
+  if (!directory) return Nanoseconds(0);
+  return ReadUsage(directory->get(), first_, buffer).value_or(Nanoseconds(0));
 }
 
 }  // namespace kepler::cgroup

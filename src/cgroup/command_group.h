@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/units.h"
+#include "cgroup/tree.h"
 
 namespace kepler::cgroup {
 
@@ -34,10 +36,13 @@ class CommandGroup {
   [[nodiscard]] Status Add(int32_t pid) const;
   /// Number of processes that run in the group; 0 if that cannot be read.
   [[nodiscard]] size_t processes() const;
+  /// CPU time of all processes that were ever in the group, as the kernel has it; 0 if that cannot be read.
+  [[nodiscard]] Nanoseconds usage() const;
 
  private:
   CommandGroup() = default;
   std::vector<std::string> directories_;  // in each tree
+  Version first_ = Version::kUnified;     // of the first directory
 };
 
 }  // namespace kepler::cgroup

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <optional>
 
 #include "cgroup/owner.h"
@@ -52,6 +53,10 @@ TEST_F(CommandGroupTest, TakesProcesses) {
     tree_.Write(own + "/kepler-run-make-7/cgroup.procs", "42\n43\n");
   }
   EXPECT_EQ(group->processes(), 2u);
+  EXPECT_EQ(group->usage(), Nanoseconds(0)) << "it cannot be read";
+  tree_.Write(kOwn[0] + "/kepler-run-make-7/cpu.stat", "usage_usec 5\n");
+  EXPECT_EQ(group->usage(), std::chrono::microseconds(5));
+  tree_.Remove(kOwn[0] + "/kepler-run-make-7/cpu.stat");
   for (const std::string& own : kOwn) tree_.Remove(own + "/kepler-run-make-7/cgroup.procs");
   EXPECT_FALSE(group->Add(42));
 }

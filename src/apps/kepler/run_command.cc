@@ -43,8 +43,11 @@ constexpr int kNotExecutable = 126;
 constexpr int kNotFound = 127;
 
 constexpr std::chrono::seconds kTick{1};
-/// The kernel reports the last CPU time of a thread up to about 30 ms after its end (activity/bpf/usage_audit.h).
+/// The kernel reports the last CPU time of a thread up to 30 ms after its end, and later after many ends
+/// (activity/bpf/usage_audit.h).
 constexpr std::chrono::milliseconds kRecordDelay{50};
+constexpr int kMaxDelays = 20;
+constexpr std::chrono::milliseconds kMissing{1};  // less than this is not waited for
 
 struct RunOptions {
   bool json = false;
@@ -127,9 +130,13 @@ int Run(const Config& config, const RunOptions& options) {
   report.exit_code = command->exit_code();
   report.duration = clock.Now() - begin;
   report.left_running = group->processes();
-  std::this_thread::sleep_for(kRecordDelay);
-  (*node)->tick().Run(0);
-  FillFrom(*(*node)->board().Latest(), first_tick, id, report);
+  const Nanoseconds used = group->usage();
+  for (int delay = 0; delay < kMaxDelays && (delay == 0 || report.cpu + kMissing < used); ++delay) {
+    std::this_thread::sleep_for(kRecordDelay);
+    (*node)->tick().Run(0);
+    report.zones.clear();
+    FillFrom(*(*node)->board().Latest(), first_tick, id, report);
+  }
   if (const Status written = WriteReport(options, report); !written)
     return Refuse(written.error().message, report.exit_code == 0 ? kNotMeasured : report.exit_code);
   return report.exit_code;
