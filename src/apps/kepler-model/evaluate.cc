@@ -55,7 +55,8 @@ Example:
   kepler-model evaluate --model=model --data=another-day.csv --json)";
 
 /// Those components of the model whose column is there.
-Result<std::vector<judging::Target>> TargetsInFile(const model::PowerModel& model, const judging::DataFile& data) {
+Result<std::vector<judging::Target>> TargetsInFile(const model::PowerModel& model, const judging::DataFile& data,
+                                                   std::vector<std::string>& notes) {
   std::vector<judging::Target> targets;
   std::string missing;
   for (const model::ComponentModel& of : model.components) {
@@ -71,7 +72,7 @@ Result<std::vector<judging::Target>> TargetsInFile(const model::PowerModel& mode
   if (targets.empty())
     return Fail(ErrorKind::kInvalid,
                 fmt::format("{}: no column '{}' of measured watts; set --target", data.path, missing));
-  if (!missing.empty()) Note(fmt::format("{}: no column '{}'; skipping that component", data.path, missing));
+  if (!missing.empty()) notes.push_back(fmt::format("{}: no column '{}'; skipping that component", data.path, missing));
   return targets;
 }
 
@@ -112,13 +113,11 @@ Status Evaluate(const Evaluating& config) {
 
 }  // namespace
 
-Result<Evaluated> EvaluateModel(const Evaluation& config) {
+Result<Evaluated> EvaluateRows(const Evaluation& config, model::PowerModel model, const judging::DataFile& data,
+                               const std::function<bool(size_t row)>& is_tested) {
   Evaluated result;
-  KEPLER_TRY(result.model, ReadModelOf(config));
-  const model::PowerModel& model = result.model;
-  KEPLER_TRY(const judging::DataFile data, judging::ReadData(config.data));
   KEPLER_TRY(const std::vector<judging::Target> targets,
-             config.target.empty() ? TargetsInFile(model, data) : GivenTargets(model, config));
+             config.target.empty() ? TargetsInFile(model, data, result.notes) : GivenTargets(model, config));
   KEPLER_TRY(const judging::Machines machines, judging::ReadMachines(config.machine, {}));
   KEPLER_TRY(const judging::Inputs inputs, judging::ReadInputs(data, model.features, model.per, machines));
   std::vector<std::vector<double>> measured;
@@ -126,7 +125,9 @@ Result<Evaluated> EvaluateModel(const Evaluation& config) {
     KEPLER_TRY(std::vector<double> watts, judging::ReadWatts(data, target.column));
     measured.push_back(std::move(watts));
   }
-  KEPLER_TRY(const std::vector<size_t> rows, UsableRows(data, targets, measured));
+  KEPLER_TRY(std::vector<size_t> rows, UsableRows(data, targets, measured));
+  std::erase_if(rows, [&](size_t row) { return !is_tested(row); });
+  if (rows.empty()) return Fail(ErrorKind::kInvalid, fmt::format("{}: no row to test the model on", data.path));
   const auto predictions = judging::PredictRows(model, inputs.features, targets, rows, inputs.cores);
   for (size_t i = 0; i < targets.size(); ++i) {
     KEPLER_TRY(const auto* const component, judging::FindComponent(config.model, model, targets[i]));
@@ -139,6 +140,15 @@ Result<Evaluated> EvaluateModel(const Evaluation& config) {
     const double cores = inputs.cores.empty() ? 1 : inputs.cores[row];
     return model::EstimateRow(model, inputs.features.row(row), cores).extrapolated;
   }));
+  result.model = std::move(model);
+  return result;
+}
+
+Result<Evaluated> EvaluateModel(const Evaluation& config) {
+  KEPLER_TRY(model::PowerModel model, ReadModelOf(config));
+  KEPLER_TRY(const judging::DataFile data, judging::ReadData(config.data));
+  KEPLER_TRY(Evaluated result, EvaluateRows(config, std::move(model), data, [](size_t) { return true; }));
+  for (const std::string& note : result.notes) Note(note);
   return result;
 }
 
