@@ -1,4 +1,6 @@
 // kepler-model import.
+#include "apps/kepler-model/import.h"
+
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -33,11 +35,14 @@ constexpr std::string_view kWatts[] = {"as-said"sv, "AbsPower"sv, "DynPower"sv};
 
 struct Import {
   std::string archive;
+  std::string pipeline;
   std::string output;
   std::string name;
   std::vector<std::string> features;
   std::string component;
   Watts power = Watts::kAsSaid;
+  std::string data;
+  std::string group;
   bool json = false;
 };
 
@@ -45,9 +50,12 @@ constexpr Key kImportKeys[] = {
     Key("archive", "archive",
         "File to import: an archive of export or of Kepler's model server, a weight file, XGBoost JSON, or "
         "model.json; -: standard input",
-        kAt<&Import::archive>, {.is_path = true, .required = true}),
-    Key("output", "output", "Directory for model.json and card.md", kAt<&Import::output>,
-        {.is_path = true, .required = true}),
+        kAt<&Import::archive>, {.is_path = true}),
+    Key("pipeline", "pipeline", "Directory of a pipeline in a model database of Kepler 0.7, to import all its archives",
+        kAt<&Import::pipeline>, {.is_path = true}),
+    Key("output", "output",
+        "Directory for model.json and card.md; with --pipeline: for a directory per model, and index.json",
+        kAt<&Import::output>, {.is_path = true, .required = true}),
     Key("name", "name", "Name of the model; empty: the name in the file", kAt<&Import::name>),
     Key("features", "features", "Feature names of an XGBoost file without names, in the order of training",
         kAt<&Import::features>),
@@ -55,6 +63,12 @@ constexpr Key kImportKeys[] = {
     Key("power", "power",
         "Kind of power of a weight file or XGBoost file, which do not state it; as-said: AbsPower (all power)",
         kAt<&Import::power>, {.choices = kWatts}),
+    Key("data", "data",
+        "With --pipeline: CSV file with features and measured watts of several machines, on which each model is tested",
+        kAt<&Import::data>, {.is_path = true}),
+    Key("group", "group",
+        "Column of --data with the number of the node type of each row; rows of the model's own type are left out",
+        kAt<&Import::group>),
     Key("json", "json", "Print the result as JSON", kAt<&Import::json>),
 };
 constexpr settings::TableOf<Import> kImportTable(kImportKeys);
@@ -64,18 +78,17 @@ constexpr std::string_view kAboutImport = R"(Converts an archive, or a model of 
 Checksums of archives are verified. Archives of Kepler's model server are read whatever trainer made them. Their Python pickles
 are read as data: nothing in them is executed, and a pickle that refers to anything but scikit-learn's models is refused.
 
+With --pipeline, each archive becomes a directory that "kepler-model serve --store" and the agent's model.sources read. Models get
+the machine of their node type. Errors in the archives are kept as stated ones; with --data, each model is also tested on the
+machines that did not train it.
+
 Examples:
   kepler-model import --archive=model.zip --output=model
   kepler-model import --archive=GradientBoostingRegressorTrainer_0.zip --output=model
   kepler-model import --archive=SGDRegressorTrainer_0.json --output=model --power=DynPower
-  kepler-model import --archive=booster.json --features=CounterOnly --component=dram --output=model)";
-
-struct Imported {
-  files::SharedModel shared;
-  std::string kind;
-  std::string stated;
-  bool has_card = false;
-};
+  kepler-model import --archive=booster.json --features=CounterOnly --component=dram --output=model
+  kepler-model import --pipeline=models/v0.7/ec2-0.7.11 --output=store
+  kepler-model import --pipeline=specpower --output=store --data=servers.csv --group=node_type)";
 
 std::optional<model::OutputType> OutputOf(const Import& config) {
   if (config.power == Watts::kAsSaid) return std::nullopt;
@@ -93,23 +106,7 @@ Status CheckHints(const Import& config) {
 
 Result<Imported> ReadPacked(const Import& config, std::string_view bytes) {
   KEPLER_CHECK_OK(CheckHints(config));
-  KEPLER_TRY(const auto members, files::ReadArchive(bytes));
-  Imported read;
-  if (files::IsPackedModel(members)) {
-    KEPLER_TRY(read.shared, files::UnpackModel(members));
-    read.kind = "an archive of kepler-model";
-    read.has_card = true;
-    return read;
-  }
-  KEPLER_TRY(auto server, files::ReadServerArchive(members));
-  read.shared.model = std::move(server.model);
-  read.kind = "an archive of Kepler's model server";
-  if (!server.weights_because.empty())
-    read.kind =
-        fmt::format("weight.json in {}, which may be of an earlier training; the formula itself cannot be read: {}",
-                    read.kind, server.weights_because);
-  read.stated = std::move(server.stated);
-  return read;
+  return ReadPackedModel(bytes);
 }
 
 Result<Imported> ReadBare(const Import& config, std::string_view text) {
@@ -156,7 +153,7 @@ bool Rename(const std::string& name, Imported& read) {
   return true;
 }
 
-Status Unpack(const Import& config) {
+Status ImportFile(const Import& config) {
   std::vector<files::OutputFile> files = {
       {config.output + files::kModelFile, {}}, {config.output + files::kCardFile, {}}, {"-", {}}};
   for (const files::OutputFile& file : files) KEPLER_CHECK_OK(files::CheckFile(file.path));
@@ -180,7 +177,30 @@ Status Unpack(const Import& config) {
   return files::WriteFiles(files);
 }
 
+Status RunEither(const Import& config) {
+  if (config.pipeline.empty()) return ImportFile(config);
+  return ImportPipeline({.pipeline = config.pipeline,
+                         .output = config.output,
+                         .data = config.data,
+                         .group = config.group,
+                         .json = config.json});
+}
+
+void CheckPipeline(settings::Draft& draft, const Import& config) {
+  for (const auto& [key, is_given] : {std::pair{"archive", !config.archive.empty()},
+                                      {"name", !config.name.empty()},
+                                      {"features", !config.features.empty()},
+                                      {"component", !config.component.empty()},
+                                      {"power", config.power != Watts::kAsSaid}})
+    if (is_given) draft.Reject(key, "cannot be used with --pipeline");
+  if (config.data.empty() != config.group.empty())
+    draft.Reject(config.data.empty() ? "group" : "data", "--data and --group need each other");
+}
+
 void CheckImport(settings::Draft& draft, const Import& config) {
+  if (!config.pipeline.empty()) return CheckPipeline(draft, config);
+  if (config.archive.empty()) draft.Reject("archive", "set --archive or --pipeline");
+  if (!config.data.empty() || !config.group.empty()) draft.Reject("data", "needs --pipeline");
   if (const auto name = model::CheckName(config.name); !name) draft.Reject("name", name.error().message);
   if (!config.component.empty() && !model::ComponentOf(config.component))
     draft.Reject("component", "it is not one of package, core, uncore, dram, platform");
@@ -190,8 +210,28 @@ void CheckImport(settings::Draft& draft, const Import& config) {
 
 }  // namespace
 
+Result<Imported> ReadPackedModel(std::string_view bytes) {
+  KEPLER_TRY(const auto members, files::ReadArchive(bytes));
+  Imported read;
+  if (files::IsPackedModel(members)) {
+    KEPLER_TRY(read.shared, files::UnpackModel(members));
+    read.kind = "an archive of kepler-model";
+    read.has_card = true;
+    return read;
+  }
+  KEPLER_TRY(auto server, files::ReadServerArchive(members));
+  read.shared.model = std::move(server.model);
+  read.kind = "an archive of Kepler's model server";
+  if (!server.weights_because.empty())
+    read.kind =
+        fmt::format("weight.json in {}, which may be of an earlier training; the formula itself cannot be read: {}",
+                    read.kind, server.weights_because);
+  read.stated = std::move(server.stated);
+  return read;
+}
+
 int RunImport(std::span<const char* const> arguments) {
-  return RunCommand<Import>("import", kAboutImport, arguments, kImportTable, Unpack, CheckImport);
+  return RunCommand<Import>("import", kAboutImport, arguments, kImportTable, RunEither, CheckImport);
 }
 
 }  // namespace kepler::lab::tool
