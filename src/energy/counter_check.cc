@@ -22,10 +22,10 @@ void CounterCheck::Begin(Energy counter) {
 }
 
 std::optional<Energy> CounterCheck::Bridge(Energy step, const Interval& interval) const {
-  if (!interval.is_gap || !resolution_ || (!interval.integral && step <= Energy())) return interval.integral;
-  const Energy least = std::max(step - *resolution_, Energy());
-  const Energy expected = interval.integral.value_or(since_step_ ? step - *since_step_ : least);
-  return std::clamp(expected, least, step + *resolution_);
+  if (interval.integral || !interval.is_gap || !resolution_ || step <= Energy()) return interval.integral;
+  const Energy least = step - *resolution_;
+  if (since_step_) return std::clamp(step - *since_step_, std::max(least, Energy()), step + *resolution_);
+  return least > Energy() ? std::optional(least) : std::nullopt;
 }
 
 std::optional<Energy> CounterCheck::Add(Energy counter, const Interval& interval) {

@@ -1,12 +1,14 @@
 #pragma once
 // CounterCheck: a power sensor that also has an energy counter of its own, such as EnergykWh of Redfish. The counter is
 // too coarse to be counted: a step of 1 kWh between two readings is no power of 240 kW. It checks the integral of the
-// power, and it bridges gaps between readings. Pure; not thread-safe.
+// power, and it bridges gaps that are too long for an integral. Pure; not thread-safe.
 //
-//   gap of minutes      the trapezoidal rule, limited to the step of the counter ± its resolution
-//   longer gap          the step of the counter, without what was counted since its previous step
+//   the time of the latest step is known     the step of the counter, without what was counted since its previous step
+//   it is not known                          the step without the resolution: at most the resolution too low
 //
-// The resolution is the smallest step seen, so the real one is at most that. Until a step was seen, nothing is bridged.
+// An integral that is known is never replaced: a BMC may update its counter once a minute, and then a step says little
+// about a gap of two minutes. The resolution is the smallest step seen, so the real one is at most that. Until a step
+// was seen, nothing is bridged.
 #include <optional>
 
 #include "base/units.h"

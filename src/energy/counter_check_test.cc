@@ -66,7 +66,8 @@ TEST_F(CounterCheckTest, LongGap_CoarseCounter_GivesTheStepWithoutWhatWasCounted
   static_cast<void>(read(kWh));  // a step: from here on the phase is known
   for (int i = 0; i < 700; ++i) static_cast<void>(read(kWh));
   EXPECT_EQ(check_.Add(kWh + kWh, Gap(30min, std::nullopt)), kWh - Energy::Joules(700 * 4'500));
-  EXPECT_EQ(check_.Add(kWh + kWh + kWh, Gap(4h, std::nullopt)), Energy()) << "the time of the latest step is not known";
+  EXPECT_EQ(check_.Add(kWh + kWh + kWh, Gap(4h, std::nullopt)), std::nullopt)
+      << "the time of the latest step is not known";
 }
 
 TEST_F(CounterCheckTest, LongGap_UnchangedOrUnknownCounter_BridgesNothing) {
@@ -77,12 +78,30 @@ TEST_F(CounterCheckTest, LongGap_UnchangedOrUnknownCounter_BridgesNothing) {
   EXPECT_EQ(check_.result().difference, Energy()) << "an unknown interval is not compared";
 }
 
-TEST_F(CounterCheckTest, ShortGap_IsLimitedByTheCounter) {
+TEST_F(CounterCheckTest, LongGap_UnknownTimeOfTheLatestStep_IsAtMostTheResolutionTooLow) {
   const Energy fine = Energy::Joules(3'600);
   Run(fine, 100);
-  const Energy now = Counter(fine) + fine + fine;
-  EXPECT_EQ(check_.Add(now, Gap(2min, Energy::Joules(36'000))), Energy::Joules(10'800)) << "the machine was idle";
-  EXPECT_EQ(check_.Add(now + fine, Gap(2min, Energy::Joules(5'000))), Energy::Joules(5'000)) << "within the limits";
+  const Energy before = Counter(fine);
+  EXPECT_TRUE(check_.Add(before + fine, Gap(15min, std::nullopt)));
+  EXPECT_EQ(check_.Add(before + Energy::Joules(10 * 3'600), Gap(15min, std::nullopt)), Energy::Joules(8 * 3'600));
+}
+
+/// A BMC that updates its counter once a minute: at 1,000 W a step is 60 kJ, and at idle it was 18 kJ.
+TEST_F(CounterCheckTest, ShortGap_CounterThatIsUpdatedRarely_KeepsTheIntegral) {
+  check_.Begin(Energy());
+  Energy counter;
+  const auto read = [&](int64_t watts, Energy step) {
+    counter += step;
+    static_cast<void>(check_.Add(
+        counter,
+        {.integral = Energy::Joules(watts * 15), .elapsed = 15s, .is_gap = false, .max = Power::Watts(10'000)}));
+  };
+  for (int i = 0; i < 40; ++i) read(300, i % 4 == 3 ? Energy::Joules(18'000) : Energy());
+  read(1'000, Energy());
+  EXPECT_EQ(check_.Add(counter, Gap(30s, Energy::Joules(30'000))), Energy::Joules(30'000));
+  counter += Energy::Joules(60'000);
+  EXPECT_EQ(check_.Add(counter, Gap(30s, Energy::Joules(30'000))), Energy::Joules(30'000));
+  EXPECT_EQ(check_.result().bridged, 0U);
 }
 
 TEST_F(CounterCheckTest, CounterThatFallsOrJumps_IsRefusedAndCounted) {

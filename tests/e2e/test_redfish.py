@@ -166,12 +166,12 @@ class EnergyCounter(BmcTest):
     def difference(self):
         return [float(value) for _, value in self.scrape().series("kepler_platform_counter_difference_joules")]
 
-    def test_counter_checks_the_power_and_limits_the_energy_of_a_gap(self):
+    def test_counter_checks_the_power(self):
         self.start()
         wait_until(lambda: self.total() > 1500, "five readings")
         self.assertEqual(len(self.difference()), 2)
         self.assertLess(max(map(abs, self.difference())), 450)  # three seconds of a supply, on a busy machine
-        total, truth = self.total(), self.bmc.energy()
+        total, truth, difference = self.total(), self.bmc.energy(), sum(self.difference())
         self.bmc.draw(20)
         for path in (*self.bmc.resources(), METRICS):
             self.bmc.faults[path] = "cut"
@@ -180,8 +180,10 @@ class EnergyCounter(BmcTest):
         self.bmc.faults.clear()
         self.wait_watts({SUPPLY_1: 150, SUPPLY_2: 150}, "both supplies", 60)
         wait_until(lambda: self.total() > total, "the energy of the gap")
-        # At the watts on either side the gap is more than 3000 J.
-        self.assertAlmostEqual(self.total() - total, self.bmc.energy() - truth, delta=1200)
+        # The integral has the watts on either side of the gap, about 3000 J; the counters show the error.
+        wait_until(lambda: sum(self.difference()) < difference - 1500, "the difference")
+        self.assertAlmostEqual(self.total() - total + sum(self.difference()) - difference, self.bmc.energy() - truth,
+                               delta=1200)
 
     def test_counter_that_is_reset_is_refused(self):
         self.start()
