@@ -1,15 +1,36 @@
 #include "modelserver/decision_log.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
 
 #include "base/parse.h"
-#include "base/small_file.h"
+#include "base/unique_fd.h"
 #include "json/document.h"
 
 namespace kepler::modelserver {
 namespace {
 
-constexpr size_t kMaxBytes = size_t{16} << 20;
+constexpr off_t kMaxBytes = off_t{1} << 20;
+
+/// The end of the file, at most kMaxBytes, from the beginning of a line.
+Result<std::string> ReadEnd(const std::string& path) {
+  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (file.get() < 0) return FailErrno("open", path);
+  struct stat info{};
+  if (fstat(file.get(), &info) != 0) return FailErrno("stat", path);
+  if (!S_ISREG(info.st_mode)) return Fail(ErrorKind::kInvalid, "read " + path + ": it is not a regular file");
+  const off_t from = std::max<off_t>(info.st_size - kMaxBytes, 0);
+  std::string text(static_cast<size_t>(info.st_size - from), '\0');
+  const ssize_t size = pread(file.get(), text.data(), text.size(), from);
+  if (size < 0) return FailErrno("read", path);
+  text.resize(static_cast<size_t>(size));
+  if (from > 0) text.erase(0, std::min(text.find('\n'), text.size() - 1) + 1);
+  return text;
+}
 
 std::optional<double> NumberOf(const json::Cursor& root, std::string_view key) {
   const auto number = root.Number(key);
@@ -46,10 +67,11 @@ std::string DecisionLine(const Decision& decision, std::string_view name) {
       json::Quote(decision.reason));
 }
 
-std::vector<Decision> ReadDecisions(const std::string& path) {
+Result<std::vector<Decision>> ReadDecisions(const std::string& path) {
   std::vector<Decision> decisions;
-  const auto text = ReadSmallFile(path, kMaxBytes);
-  if (!text) return decisions;
+  const auto text = ReadEnd(path);
+  if (!text && text.error().kind == ErrorKind::kNotFound) return decisions;
+  if (!text) return std::unexpected(text.error());
   Splitter lines(*text, '\n');
   while (const auto line = lines.Next())
     if (auto decision = ParseDecision(*line)) decisions.push_back(*std::move(decision));

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
+
 namespace kepler::modelserver {
 
 struct Decision {
@@ -28,8 +30,8 @@ inline constexpr char kDecisionsFile[] = "/decisions.jsonl";
 /// One line of the file, without its end. `name`: of the model.
 [[nodiscard]] std::string DecisionLine(const Decision& decision, std::string_view name);
 
-/// The decisions in the file at `path`, the oldest first. Lines that a crash cut are skipped. Empty if there is no
-/// file.
-[[nodiscard]] std::vector<Decision> ReadDecisions(const std::string& path);
+/// The decisions in the file at `path`, the oldest first; the latest mebibyte of a larger file. Lines that a crash cut
+/// are skipped. Empty if there is no file.
+[[nodiscard]] Result<std::vector<Decision>> ReadDecisions(const std::string& path);
 
 }  // namespace kepler::modelserver

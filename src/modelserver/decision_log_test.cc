@@ -21,7 +21,7 @@ TEST(DecisionLog, ReadsWhatItWrites_AndSkipsCutLines) {
                         .reason = "the gain is too small"};
   const std::string line = DecisionLine(second, "epyc");
   tree.Write("log", DecisionLine(first, "epyc") + "\n" + line + "\nnonsense\n{}\n" + line.substr(0, line.size() / 2));
-  const auto decisions = ReadDecisions(tree.Path("log"));
+  const auto decisions = ReadDecisions(tree.Path("log")).value();
   ASSERT_EQ(decisions.size(), 2u);
   EXPECT_EQ(decisions[0].old_mae, std::nullopt);
   EXPECT_EQ(decisions[0].reason, "the \"first\"");
@@ -33,7 +33,25 @@ TEST(DecisionLog, ReadsWhatItWrites_AndSkipsCutLines) {
   EXPECT_FALSE(decisions[1].is_published);
 }
 
-TEST(DecisionLog, NoFile_NoDecisions) { EXPECT_TRUE(ReadDecisions("/nowhere/decisions.jsonl").empty()); }
+TEST(DecisionLog, NoFile_NoDecisions) { EXPECT_TRUE(ReadDecisions("/nowhere/decisions.jsonl")->empty()); }
+
+TEST(DecisionLog, LargeFile_TheLatestDecisionsAreRead) {
+  kepler::testing::FakeTree tree;
+  std::string text;
+  Decision decision{.new_version = 0, .reason = std::string(1'000, 'x')};
+  for (; text.size() < 3U << 20; ++decision.new_version) text += DecisionLine(decision, "m") + "\n";
+  tree.Write("log", text);
+  const auto decisions = ReadDecisions(tree.Path("log"));
+  ASSERT_TRUE(decisions && !decisions->empty());
+  EXPECT_EQ(decisions->back().new_version, decision.new_version - 1);
+  EXPECT_EQ(decisions->front().new_version, decision.new_version - decisions->size());
+}
+
+TEST(DecisionLog, NotAFile_IsAnError) {
+  kepler::testing::FakeTree tree;
+  tree.Write("log/file", "");
+  EXPECT_FALSE(ReadDecisions(tree.Path("log")));
+}
 
 }  // namespace
 }  // namespace kepler::modelserver

@@ -204,11 +204,25 @@ Response ModelServer::OnList(const Request& /*request*/) {
 
 Response ModelServer::OnListPage(const Request& /*request*/) { return Page(WriteListPage(*answers_.index())); }
 
-Response ModelServer::CardOf(const StoredModel& own) const {
-  const auto decisions = ReadDecisions(tree_.root() + "/.versions/" + own.name + kDecisionsFile);
+Response ModelServer::CardOf(const StoredModel& own) {
+  const std::string path = tree_.root() + "/.versions/" + own.name + kDecisionsFile;
+  const std::pair state(own.own->sha256, StampOf(path));
+  {
+    const std::scoped_lock lock(mutex_);
+    if (const auto card = cards_.find(own.id); card != cards_.end() && card->second.state == state)
+      return card->second.page;
+  }
+  const auto decisions = ReadDecisions(path);
+  if (!decisions) log::Warn("cannot show the decisions about a model", {{"err", decisions.error().message}});
   const auto text = ReadStored(*own.own);
   const auto model = text ? model::ReadAnyModelJson(*text, {.name = own.name}) : std::unexpected(text.error());
-  return Page(WriteCardPage(own, {.model = model ? &*model : nullptr, .decisions = decisions}));
+  Response page = Page(WriteCardPage(
+      own, {.model = model ? &*model : nullptr, .decisions = decisions ? *decisions : std::span<const Decision>()}));
+  if (!model) return page;
+  const std::scoped_lock lock(mutex_);
+  if (cards_.size() >= kMaxCards) cards_.clear();
+  cards_.insert_or_assign(own.id, Card{state, page});
+  return page;
 }
 
 /// The card of a model, or a file of our own model.

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/result.h"
+#include "base/small_file.h"
 #include "http/server/server.h"
 #include "modelserver/model_answers.h"
 #include "modelserver/model_tree.h"
@@ -66,7 +67,8 @@ class ModelServer {
   [[nodiscard]] http::server::Response OnList(const http::server::Request& request);
   [[nodiscard]] http::server::Response OnBestForAgent(const http::server::Request& request);
   [[nodiscard]] http::server::Response OnListPage(const http::server::Request& request);
-  [[nodiscard]] http::server::Response CardOf(const StoredModel& own) const;
+  /// The card of our own model. Kept, since it takes a read of the whole model and a chart.
+  [[nodiscard]] http::server::Response CardOf(const StoredModel& own);
   [[nodiscard]] http::server::Response OnModelPath(const http::server::Request& request);
   [[nodiscard]] http::server::Response OnUpload(const http::server::Request& request);
   [[nodiscard]] http::server::Response OnStoredFile(const http::server::Request& request);
@@ -83,6 +85,12 @@ class ModelServer {
   std::function<std::string()> more_metrics_;
   mutable std::mutex mutex_;
   std::map<std::pair<std::string, unsigned>, uint64_t> requests_;  // by route and status
+  struct Card {
+    std::pair<std::string, FileStamp> state;  // checksum of the model, and the file of decisions
+    http::server::Response page;
+  };
+  static constexpr size_t kMaxCards = 32;
+  std::map<std::string, Card> cards_;  // by id of the model
   std::atomic<uint64_t> scans_ = 0;
   std::atomic<uint64_t> failed_scans_ = 0;
   struct Waiting;

@@ -29,6 +29,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr uint32_t kMaxVersion = UINT32_MAX;
+
 struct Places {
   fs::path link;      // models/NAME
   fs::path next;      // models/.NAME: the link before it gets its name
@@ -116,6 +118,8 @@ Result<Published> Publish(const std::string& root, const Upload& upload) {
     return Fail(ErrorKind::kInvalid, "a name has letters, digits, '.', '_' and '-', and does not begin with '.'");
   if (upload.signature.size() > kMaxSignatureBytes) return Fail(ErrorKind::kMalformed, "the signature is too long");
   KEPLER_TRY(const model::PowerModel model, model::ReadModelJson(upload.json));
+  if (model.version == kMaxVersion)
+    return Fail(ErrorKind::kInvalid, fmt::format("version {} leaves no number for a later version", kMaxVersion));
   Published result{.version = model.version, .sha256 = model::Sha256(upload.json), .is_new = true};
   const Places places = PlacesOf(root, upload.name);
   KEPLER_TRY(const auto lock, StoreLock::Take(root, upload.name, upload.publisher, upload.patience));
@@ -149,10 +153,14 @@ std::vector<KeptVersion> KeptVersions(const std::string& root, std::string_view 
 }
 
 Status PublishAgain(const std::string& root, std::string_view name, const KeptVersion& version,
-                    std::string_view publisher) {
+                    std::string_view replaced, std::string_view publisher) {
   const Places places = PlacesOf(root, name);
   KEPLER_TRY(const auto lock, StoreLock::Take(root, name, publisher, kPublishWait));
-  if (const auto published = ReadPublished(places.link); !published) return std::unexpected(published.error());
+  KEPLER_TRY(const auto published, ReadPublished(places.link));
+  if (published != replaced) return Fail(ErrorKind::kUnavailable, "another process has published a version meanwhile");
+  const auto kept = ReadSmallFile((fs::path(version.directory) / kOwnFile).string(), kMaxUploadBytes);
+  if (!kept || *kept != version.json)
+    return Fail(ErrorKind::kUnavailable, fmt::format("version {} was removed or changed meanwhile", version.version));
   return ReplaceLink(places, version.directory);
 }
 

@@ -50,8 +50,9 @@ struct KeptVersion {
 /// The versions of a model that can be read, the oldest first, with the published one if it was uploaded.
 [[nodiscard]] std::vector<KeptVersion> KeptVersions(const std::string& root, std::string_view name);
 
-/// Publishes a kept version again, byte for byte. Errors as Publish().
+/// Publishes a kept version again, byte for byte, in place of the published text `replaced`. Errors as Publish();
+/// kUnavailable if another process has published since, or removed the kept version.
 [[nodiscard]] Status PublishAgain(const std::string& root, std::string_view name, const KeptVersion& version,
-                                  std::string_view publisher);
+                                  std::string_view replaced, std::string_view publisher);
 
 }  // namespace kepler::modelserver

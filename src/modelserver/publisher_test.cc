@@ -185,12 +185,30 @@ TEST_F(PublisherTest, AKeptVersionIsPublishedAgainWithItsSignature) {
   EXPECT_EQ(kept[0].signature, "sig 2");
   EXPECT_EQ(kept[1].json, Model(10));
   EXPECT_EQ(kept[1].signature, "");
-  ASSERT_TRUE(PublishAgain(files.root(), "m", kept[0], "a test"));
+  EXPECT_FALSE(PublishAgain(files.root(), "m", kept[0], Model(9), "a test")) << "version 10 came meanwhile";
+  ASSERT_TRUE(PublishAgain(files.root(), "m", kept[0], Model(10), "a test"));
   EXPECT_EQ(Read("models/m/model.json"), Model(2));
   EXPECT_EQ(Read("models/m/model.json.sig"), "sig 2");
   files.Remove("models/m");
   files.Write("models/m/model.json", Model(1));
-  EXPECT_FALSE(PublishAgain(files.root(), "m", kept[0], "a test")) << "a directory made by hand";
+  EXPECT_FALSE(PublishAgain(files.root(), "m", kept[0], Model(1), "a test")) << "a directory made by hand";
+}
+
+TEST_F(PublisherTest, AKeptVersionThatWasRemovedMeanwhileIsNotPublished) {
+  ASSERT_TRUE(Upload(Model(1)));
+  ASSERT_TRUE(Upload(Model(2)));
+  const auto kept = KeptVersions(files.root(), "m");
+  ASSERT_EQ(kept.size(), 2U);
+  std::filesystem::remove_all(kept[0].directory);
+  const auto again = PublishAgain(files.root(), "m", kept[0], Model(2), "a test");
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().kind, ErrorKind::kUnavailable);
+  EXPECT_EQ(Read("models/m/model.json"), Model(2));
+}
+
+TEST_F(PublisherTest, TheLargestVersionIsRefused) {
+  EXPECT_FALSE(Upload(Model(UINT32_MAX)));
+  EXPECT_TRUE(Upload(Model(UINT32_MAX - 1)));
 }
 
 TEST_F(PublisherTest, AStoreThatCannotBeWrittenIsAnError) {

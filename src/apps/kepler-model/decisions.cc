@@ -39,14 +39,23 @@ Status Remember(const ModelInStore& of, const modelserver::Decision& decision) {
   return PrintResult(line + "\n");
 }
 
-uint32_t NextVersion(const ModelInStore& of, uint32_t published) {
+Result<uint32_t> NextVersion(const ModelInStore& of, uint32_t published) {
   const auto kept = modelserver::KeptVersions(of.store, of.name);
-  return std::max(published, kept.empty() ? 0 : kept.back().version) + 1;
+  const uint32_t latest = std::max(published, kept.empty() ? 0 : kept.back().version);
+  // The store refuses the largest number.
+  if (latest >= UINT32_MAX - 1)
+    return Fail(
+        ErrorKind::kInvalid,
+        fmt::format("{}: version {} leaves no number for a later version; remove {}, publish the model as version 1 "
+                    "and restart the agents that use it",
+                    of.name, latest, of.Versions()));
+  return latest + 1;
 }
 
-double TrainedUntil(const ModelInStore& of, uint32_t version) {
+Result<double> TrainedUntil(const ModelInStore& of, uint32_t version) {
   double until = 0;
-  for (const modelserver::Decision& decision : modelserver::ReadDecisions(of.Versions() + modelserver::kDecisionsFile))
+  KEPLER_TRY(const auto decisions, modelserver::ReadDecisions(of.Versions() + modelserver::kDecisionsFile));
+  for (const modelserver::Decision& decision : decisions)
     if (decision.is_published && decision.new_version == version) until = decision.trained_until;
   return until;
 }

@@ -20,10 +20,11 @@ struct ModelInStore {
 /// Adds a line with the present time, and prints it.
 [[nodiscard]] Status Remember(const ModelInStore& of, const modelserver::Decision& decision);
 
-/// Number of the next version: larger than that of the published version and of each that the store keeps.
-[[nodiscard]] uint32_t NextVersion(const ModelInStore& of, uint32_t published);
+/// Number of the next version: larger than that of the published version and of each that the store keeps. kInvalid if
+/// there is none.
+[[nodiscard]] Result<uint32_t> NextVersion(const ModelInStore& of, uint32_t published);
 
 /// Time of the last data that trained a published version, in Unix seconds; 0: unknown.
-[[nodiscard]] double TrainedUntil(const ModelInStore& of, uint32_t version);
+[[nodiscard]] Result<double> TrainedUntil(const ModelInStore& of, uint32_t version);
 
 }  // namespace kepler::lab::tool

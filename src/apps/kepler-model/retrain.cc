@@ -162,7 +162,10 @@ void Judge(const Retraining& config, const std::string& test, bool has_old, mode
 Result<std::optional<model_store::PrivateKey>> SignKeyOf(const Retraining& config) {
   if (!config.sign_key.empty()) return ReadSignKey(config.sign_key);
   const std::string signature = ModelOf(config).Published() + ".sig";
-  if (!std::filesystem::exists(signature)) return std::nullopt;
+  std::error_code error;
+  const bool is_signed = std::filesystem::exists(signature, error);
+  if (error) return FailErrno("find", signature, error.value());
+  if (!is_signed) return std::nullopt;
   return Fail(ErrorKind::kInvalid, signature + ": the published version is signed; name the key with --sign-key");
 }
 
@@ -190,9 +193,10 @@ Status Retrain(const Retraining& given) {
   KEPLER_TRY(const auto old, ReadOld(config));
   modelserver::Decision decision;
   decision.old_version = old ? old->version : 0;
-  decision.new_version = NextVersion(ModelOf(config), decision.old_version);
+  KEPLER_TRY(decision.new_version, NextVersion(ModelOf(config), decision.old_version));
   config.of.model_version = decision.new_version;
-  KEPLER_TRY(const Split split, SplitTable(config, old ? TrainedUntil(ModelOf(config), old->version) : 0));
+  KEPLER_TRY(const double trained_until, old ? TrainedUntil(ModelOf(config), old->version) : Result<double>(0));
+  KEPLER_TRY(const Split split, SplitTable(config, trained_until));
   decision.rows = split.test_rows;
   decision.trained_until = split.trained_until;
   const std::string test = config.of.output + "/test.csv";

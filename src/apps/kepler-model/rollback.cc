@@ -94,15 +94,16 @@ Status RollBack(const RollingBack& config) {
   const auto published = model::ReadModelJson(text);
   const auto kept = modelserver::KeptVersions(config.store, config.name);
   modelserver::Decision decision;
-  decision.old_version = published ? published->version : NextVersion(model, 0);
+  KEPLER_TRY(const uint32_t next, NextVersion(model, published ? published->version : 0));
+  decision.old_version = published ? published->version : next;
   KEPLER_TRY(const KeptVersion before, Choose(config, kept, decision.old_version));
   const bool keeps_number = config.sign_key.empty() && !before.signature.empty();
-  decision.new_version = keeps_number ? before.version : NextVersion(model, decision.old_version);
-  decision.trained_until = TrainedUntil(model, before.version);
+  decision.new_version = keeps_number ? before.version : std::max(next, decision.old_version + 1);
+  KEPLER_TRY(decision.trained_until, TrainedUntil(model, before.version));
   decision.reason =
       fmt::format("rolled back to version {}{}", before.version, keeps_number ? ", with its number and signature" : "");
   if (keeps_number) {
-    KEPLER_CHECK_OK(modelserver::PublishAgain(config.store, config.name, before, kPublisher));
+    KEPLER_CHECK_OK(modelserver::PublishAgain(config.store, config.name, before, text, kPublisher));
     Note(fmt::format("agents that use version {} keep it until they restart; to replace it, sign with --sign-key",
                      decision.old_version));
   } else {
