@@ -207,7 +207,7 @@ class OtherValues(unittest.TestCase):
 
     def test_alerts_without_values_of_the_chart_are_those_of_the_file(self):
         """compose.yaml uses the file as it is."""
-        text = (HERE.parent.parent / "deploy/helm/kepler/files/alerts.yaml").read_text(encoding="utf-8")
+        text = (HERE.parent.parent / "deploy/helm/kepler/files/rules/alerts.yaml").read_text(encoding="utf-8")
         for alert in ("KeplerSeriesNearLimit", "KeplerMemoryHigh"):
             self.assertIn(f"expr: {self.expression('exact-passwords', alert)}\n", text)
 

@@ -18,6 +18,7 @@ from manifests import CHART, PROFILES, ROOT, host_mounts, manifest  # noqa: E402
 
 # docs/configuration.md's words.
 TYPES = {"text": "string", "boolean": "boolean", "whole number": "integer", "number": "number", "block": "object"}
+RULES = ROOT / "deploy/rules"
 SCHEMA = json.loads((CHART / "values.schema.json").read_text())
 
 
@@ -155,15 +156,20 @@ class Pages(unittest.TestCase):
 class Rules(unittest.TestCase):
     FILES = ("recording.yaml", "alerts.yaml")
 
+    def test_the_chart_and_everybody_else_use_the_same_files(self):
+        """Two names of one folder: a chart can read only files below its own folder."""
+        for name, folder in (("rules", "files/rules"), ("grafana", "files/dashboards")):
+            self.assertTrue((ROOT / "deploy" / name).samefile(CHART / folder), name)
+
     def expressions(self):
         for file in self.FILES:
-            for group in yaml.safe_load((CHART / "files" / file).read_text())["groups"]:
+            for group in yaml.safe_load((RULES / file).read_text())["groups"]:
                 for rule in group["rules"]:
                     yield rule.get("alert", rule.get("record")), rule["expr"]
-        dashboard = json.loads((CHART / "files/dashboard.json").read_text())
-        for panel in dashboard["panels"]:
-            for target in panel.get("targets", ()):
-                yield panel["title"], target["expr"]
+        for path in sorted((ROOT / "deploy/grafana").glob("*.json")):
+            for panel in json.loads(path.read_text())["panels"]:
+                for target in panel.get("targets", ()):
+                    yield panel["title"], target["expr"]
 
     def test_metrics_and_labels_exist(self):
         page = (ROOT / "docs/metrics.md").read_text()
@@ -179,7 +185,7 @@ class Rules(unittest.TestCase):
 
     def test_promtool_takes_the_rules(self):
         require(shutil.which("promtool"), "promtool is not installed")
-        files = [str(CHART / "files" / file) for file in self.FILES]
+        files = [str(RULES / file) for file in self.FILES]
         subprocess.run(["promtool", "check", "rules", *files], check=True, stdout=subprocess.DEVNULL, timeout=60)
         subprocess.run(["promtool", "test", "rules", "tests/chart/rules_test.yaml"], check=True, cwd=ROOT,
                        stdout=subprocess.DEVNULL, timeout=120)
@@ -246,7 +252,7 @@ class Compose(unittest.TestCase):
         self.assertEqual(yaml.safe_load(config)["rule_files"], ["/etc/prometheus/rules/*.yaml"])
         require(shutil.which("promtool"), "promtool is not installed")
         with tempfile.NamedTemporaryFile("w", suffix=".yml") as file:
-            file.write(config.replace("/etc/prometheus/rules", str(CHART / "files")))
+            file.write(config.replace("/etc/prometheus/rules", str(RULES)))
             file.flush()
             subprocess.run(["promtool", "check", "config", file.name], check=True, stdout=subprocess.DEVNULL, timeout=60)
 
