@@ -127,7 +127,7 @@ otlp::Resource MakeResource(const Config& config, const BuildInfo& build, otlp::
 }  // namespace
 
 Result<std::unique_ptr<push::Pusher>> MakeOtlp(const Config& config, const BuildInfo& build,
-                                               std::function<otlp::Reading()> read, const Clock& clock) {
+                                               std::function<series::Reading()> read, const Clock& clock) {
   if (!config.otlp.enabled) return nullptr;
   const otlp::Environment environment = otlp::ReadEnvironment(Variable);
   LogUses(environment, config.otlp);

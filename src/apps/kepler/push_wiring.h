@@ -18,7 +18,7 @@ namespace kepler::agent {
 /// exporter. Logs which environment variables are used and ignored. Errors: a URL, header or certificate that cannot be
 /// used; the message names the key.
 [[nodiscard]] Result<std::unique_ptr<push::Pusher>> MakeOtlp(const Config& config, const BuildInfo& build,
-                                                             std::function<otlp::Reading()> read, const Clock& clock);
+                                                             std::function<series::Reading()> read, const Clock& clock);
 
 /// Null if exporter.jsonLines.path is empty. `read` as above.
 [[nodiscard]] std::unique_ptr<json_lines::FileExporter> MakeJsonLines(const Config& config,

@@ -15,13 +15,13 @@ EncoderOptions WithoutState(EncoderOptions options) {
 
 }  // namespace
 
-Encoder::Encoder(EncoderOptions options, std::function<Reading()> read)
+Encoder::Encoder(EncoderOptions options, std::function<series::Reading()> read)
     : options_(WithoutState(std::move(options))),
       read_(std::move(read)),
       writer_(options_.resource, options_.selection.build.version) {}
 
 void Encoder::Encode(const std::function<void(push::Request)>& take) {
-  const Reading reading = read_();
+  const series::Reading reading = read_();
   if (!reading.snapshot || reading.snapshot->sequence == last_sequence_) return;
   last_sequence_ = reading.snapshot->sequence;
   RequestBuilder builder(options_.compression, take);

@@ -3,20 +3,12 @@
 // the pusher's.
 #include <cstdint>
 #include <functional>
-#include <memory>
-#include <vector>
 
 #include "export/otlp/metrics_writer.h"
 #include "export/push/pusher.h"
-#include "status/push_status.h"
+#include "export/series/reading.h"
 
 namespace kepler::otlp {
-
-struct Reading {
-  std::shared_ptr<const snapshot::Snapshot> snapshot;  // null: no snapshot yet
-  bool stale = false;                                  // too old for its watts to be valid
-  std::vector<status::PushStatus> pushes{};
-};
 
 struct EncoderOptions {
   Resource resource{};
@@ -27,7 +19,7 @@ struct EncoderOptions {
 class Encoder {
  public:
   /// `read` is called for each push.
-  Encoder(EncoderOptions options, std::function<Reading()> read);
+  Encoder(EncoderOptions options, std::function<series::Reading()> read);
 
   /// Passes the requests of the latest snapshot. None if it was passed before:
   /// a server may refuse a second data point of one time.
@@ -35,7 +27,7 @@ class Encoder {
 
  private:
   const EncoderOptions options_;
-  const std::function<Reading()> read_;
+  const std::function<series::Reading()> read_;
   MetricsWriter writer_;
   uint64_t last_sequence_ = 0;
 };

@@ -64,7 +64,7 @@ class EncoderTest : public ::testing::Test {
 
   std::shared_ptr<snapshot::Snapshot> s_ =
       std::make_shared<snapshot::Snapshot>(testing::EmptySnapshot({"package", "dram"}));
-  Reading reading_{.snapshot = s_};
+  series::Reading reading_{.snapshot = s_};
 };
 
 TEST_F(EncoderTest, NoSnapshot_NoRequest) {

@@ -1,7 +1,6 @@
 #include "export/otlp/metrics_writer.h"
 
 #include <algorithm>
-#include <cmath>
 #include <variant>
 
 #include <protozero/pbf_writer.hpp>
@@ -38,14 +37,11 @@ void AddText(std::string& out, uint32_t field, std::string_view text) {
   if (!text.empty()) pbf_writer(out).add_bytes(field, text.data(), text.size());
 }
 
-/// Adds the value of a data point. A double has each microjoule up to 9 GJ, and
-/// is what a scrape of the same text gives.
+/// Adds the value of a data point. A double is the one that a scrape of the same text gives.
 struct AddValue {
   pbf_writer& point;
-  void operator()(Energy energy) const { point.add_double(kPointDouble, energy.ToJoules()); }
-  void operator()(Nanoseconds time) const { point.add_double(kPointDouble, static_cast<double>(time.count()) / 1e9); }
   void operator()(uint64_t count) const { point.add_sfixed64(kPointInteger, static_cast<int64_t>(count)); }
-  void operator()(double value) const { point.add_double(kPointDouble, std::isfinite(value) ? value : 0); }
+  void operator()(auto value) const { point.add_double(kPointDouble, series::AsDouble(value)); }
 };
 
 uint64_t UnixNanoseconds(WallTime time) {

@@ -16,10 +16,6 @@ constexpr auto kNames = std::to_array<Pair>({
     {"kepler_node_platform_joules_total", "hw.host.energy"},
     {"kepler_node_platform_watts", "hw.host.power"},
     {"kepler_process_cpu_seconds_total", "process.cpu.time"},
-    // Of one page of /metrics.
-    {"kepler_cut_series", ""},
-    {"kepler_exposed_series", ""},
-    {"promhttp_metric_handler_errors_total", ""},
 });
 constexpr auto kAttributes = std::to_array<Pair>({
     {"comm", "process.executable.name"},
@@ -46,6 +42,7 @@ std::string_view Find(const auto& table, std::string_view key, std::string_view 
 }  // namespace
 
 Naming NamingOf(const series::Family& family) {
+  if (series::IsAboutPage(family)) return {};
   const std::string_view name = Find(kNames, family.name, BaseName(family));
   return {name, Find(kUnits, family.unit, ""), name.starts_with("hw.")};
 }

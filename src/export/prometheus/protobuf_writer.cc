@@ -3,7 +3,6 @@
 #include <bit>
 #include <cassert>
 #include <chrono>
-#include <cmath>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -11,9 +10,7 @@
 #include <protozero/buffer_fixed.hpp>
 #include <protozero/pbf_writer.hpp>
 
-#include "base/parse.h"
 #include "base/text.h"
-#include "export/prometheus/sample_writer.h"
 
 namespace kepler::prometheus {
 namespace {
@@ -30,20 +27,6 @@ enum MetricType : int32_t { kTypeCounter = 0, kTypeGauge = 1 };
 constexpr size_t kMetricHead = 1 + protozero::max_varint_length;
 
 bool IsCounter(const series::Family& family) { return series::TypeOf(family) == "counter"; }
-
-/// Returns the double that is nearest to value ÷ unit, as a reader of the text formats gets it.
-template <class Exact>
-double Divided(Exact exact, int64_t value, int64_t unit) {
-  constexpr int64_t kExact = int64_t{1} << std::numeric_limits<double>::digits;
-  if (-kExact < value && value < kExact) return static_cast<double>(value) / static_cast<double>(unit);
-  char text[kNumberRoom];
-  return ParseNumber<double>({text, WriteNumber(text, exact)}).value_or(0);
-}
-double AsDouble(Energy energy) { return Divided(energy, energy.microjoules(), 1'000'000); }
-double AsDouble(Nanoseconds time) { return Divided(time, time.count(), 1'000'000'000); }
-double AsDouble(uint64_t count) { return static_cast<double>(count); }
-/// As in the text formats: a value that is not finite becomes 0.
-double AsDouble(double value) { return std::isfinite(value) ? value : 0.0; }
 
 /// Bytes of a length and of the content after it.
 size_t WithLength(size_t content) { return static_cast<size_t>(protozero::length_of_varint(content)) + content; }
@@ -213,7 +196,7 @@ void ProtobufWriter::Sample(std::string_view zone, double number) {
 void ProtobufWriter::Add(const series::Labels& labels, const series::Number& value, BootTime begin) {
   assert(labels.values.size() == name_fields_.size());
   OpenRow(labels, begin);
-  Sample({}, std::visit([](auto number) { return AsDouble(number); }, value));
+  Sample({}, std::visit([](auto number) { return series::AsDouble(number); }, value));
 }
 
 void ProtobufWriter::AddZones(const series::Labels& labels, std::span<const series::ZoneLabel> zones,
@@ -226,7 +209,7 @@ void ProtobufWriter::AddZones(const series::Labels& labels, std::span<const seri
       });
   OpenRow(labels, begin);
   const auto write = [&](auto row) {
-    for (size_t i = 0; i < zones.size(); ++i) Sample(zone_labels_[i], AsDouble(row[zones[i].index]));
+    for (size_t i = 0; i < zones.size(); ++i) Sample(zone_labels_[i], series::AsDouble(row[zones[i].index]));
   };
   std::visit(write, cells);
 }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <list>
 #include <vector>
@@ -29,6 +30,12 @@ std::span<const Family> FamiliesWithoutState() {
     return all;
   }();
   return kFamilies;
+}
+
+bool IsAboutPage(const Family& family) {
+  constexpr std::array<std::string_view, 3> kNames = {"kepler_cut_series", "kepler_exposed_series",
+                                                      "promhttp_metric_handler_errors_total"};
+  return std::ranges::find(kNames, family.name) != kNames.end();
 }
 
 }  // namespace kepler::series

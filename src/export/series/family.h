@@ -57,4 +57,7 @@ inline constexpr std::string_view kTotal = "_total";
   return family.name.substr(0, family.name.size() - (family.name.ends_with(kTotal) ? kTotal.size() : 0));
 }
 
+/// Returns true if the family describes one page of /metrics. Exporters that push leave it out.
+[[nodiscard]] bool IsAboutPage(const Family& family);
+
 }  // namespace kepler::series

@@ -11,23 +11,13 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "export/series/family.h"
+#include "export/series/number.h"
 #include "snapshot/snapshot.h"
 #include "status/agent_status.h"
 #include "status/http_status.h"
 #include "status/push_status.h"
 
 namespace kepler::series {
-
-/// Value of a sample in its exact type.
-using Number = std::variant<Energy, Nanoseconds, uint64_t, double>;
-[[nodiscard]] inline Number Of(Energy energy) { return energy; }
-[[nodiscard]] inline Number Of(Nanoseconds time) { return time; }
-[[nodiscard]] inline Number Of(Ratio ratio) { return ratio.value(); }
-[[nodiscard]] inline Number Of(uint64_t count) { return count; }
-[[nodiscard]] inline Number Of(double value) { return value; }
-[[nodiscard]] inline Number Of(bool value) { return uint64_t{value}; }
-/// Returns the time since the epoch; the epoch itself ("never") is 0.
-[[nodiscard]] inline Number Of(WallTime time) { return Nanoseconds(time.time_since_epoch()); }
 
 /// The labels of one sample.
 struct Labels {
