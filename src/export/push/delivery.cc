@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "base/parse.h"
 #include "base/text.h"
 
 namespace kepler::push {
@@ -15,7 +16,8 @@ using status::PushFailure;
 
 namespace {
 
-constexpr size_t kMaxShown = 200;  // bytes of a server's text in the log
+constexpr size_t kMaxShown = 200;       // bytes of a server's text in the log
+constexpr unsigned kUnsupported = 415;  // Unsupported Media Type
 
 PushFailure FailureOf(const Result<Answer>& answer) {
   if (answer) {
@@ -97,6 +99,7 @@ Result<ClientRequest> Delivery::MakeRequest() const {
   request.method = http::client::Method::kPost;
   request.may_repeat = true;  // a repeated sample has the same time and value
   request.body = queue_.front().body;
+  request.wanted_header = target_.written_header;
   if (target_.add_secrets) KEPLER_CHECK_OK(target_.add_secrets(request));
   KEPLER_CHECK_OK(http::client::CheckRequest(target_.peer, request));
   return request;
@@ -128,14 +131,14 @@ void Delivery::Attempt(const std::stop_token& stop) {
   if (outcome.has_2xx) return Accept(outcome);
   const auto delay = options_.retry.Next(*request, outcome.answer, ++failures_, Random(), clock_.Wall());
   const bool is_final = !delay && outcome.answer;
-  const std::string text = outcome.answer
-                               ? fmt::format("{} answered {}: {}", target_.peer.Url(), outcome.answer->status,
-                                             outcome.answer->body.substr(0, kMaxShown))
-                               : outcome.answer.error().message;
+  std::string text = outcome.answer ? fmt::format("{} answered {}: {}", target_.peer.Url(), outcome.answer->status,
+                                                  outcome.answer->body.substr(0, kMaxShown))
+                                    : outcome.answer.error().message;
+  if (outcome.answer && outcome.answer->status == kUnsupported) text = target_.unsupported_hint + text;
   NoteFailure(FailureOf(outcome.answer),
               HideSecrets(HideLogin(text, *request), *request, target_.request.headers.size()),
               is_final ? "dropped its data points" : "retrying");
-  if (is_final) return Refuse();
+  if (is_final) return Refuse(*outcome.answer);
   // Errors that only an operator can end, such as a wrong certificate, are retried too: the files may change.
   Postpone(delay ? *delay : options_.retry.Delay(failures_, Random()));
 }
@@ -164,12 +167,24 @@ status::PushStatus Delivery::status() const {
   return status_;
 }
 
+std::optional<uint64_t> Delivery::Written(const Answer& answer) const {
+  if (target_.written_header.empty()) return std::nullopt;
+  const auto written = ParseNumber<uint64_t>(answer.wanted);
+  return written ? std::optional(std::min(*written, queue_.front().points)) : std::nullopt;
+}
+
+Result<Receipt> Delivery::ReadReceipt(const Outcome& outcome) const {
+  if (!outcome.answer) return std::unexpected(outcome.answer.error());
+  if (target_.read_receipt) return target_.read_receipt(outcome.body);
+  if (target_.written_header.empty()) return Receipt();
+  const uint64_t points = queue_.front().points;
+  if (const auto written = Written(*outcome.answer)) return Receipt{.rejected_points = points - *written};
+  return Receipt{.rejected_points = points,
+                 .message = fmt::format("{}the answer has no {}", target_.unsupported_hint, target_.written_header)};
+}
+
 void Delivery::Accept(const Outcome& outcome) {
-  Result<Receipt> receipt;
-  if (!outcome.answer)
-    receipt = std::unexpected(outcome.answer.error());
-  else if (target_.read_receipt)
-    receipt = target_.read_receipt(outcome.body);
+  const Result<Receipt> receipt = ReadReceipt(outcome);
   if (!receipt)
     NoteFailure(PushFailure::kAnswer, receipt.error().message, "assuming that the data points were accepted");
   const Request& first = queue_.front();
@@ -187,11 +202,13 @@ void Delivery::Accept(const Outcome& outcome) {
   RemoveFirst();
 }
 
-void Delivery::Refuse() {
+void Delivery::Refuse(const Answer& answer) {
+  const uint64_t written = Written(answer).value_or(0);
   failures_ = 0;
   not_before_ = {};
   const std::scoped_lock lock(mutex_);
-  At(status_.dropped_points, PushDrop::kRefused) += queue_.front().points;
+  At(status_.dropped_points, PushDrop::kRefused) += queue_.front().points - written;
+  status_.points += written;
   RemoveFirst();
 }
 

@@ -47,6 +47,10 @@ struct Target {
   std::function<Status(http::client::ClientRequest& request)> add_secrets{};
   /// Reads the body of a 2xx. Null: it has no meaning.
   std::function<Result<Receipt>(std::string_view answer)> read_receipt{};
+  /// Name of a header of the answer with the number of data points that the server stored. "": there is none; otherwise
+  /// a 2xx without it stored nothing.
+  std::string written_header{};
+  std::string unsupported_hint{};  // for the log, if the server does not know the protocol
 };
 
 struct DeliveryOptions {
@@ -80,8 +84,11 @@ class Delivery {
 
   [[nodiscard]] Result<http::client::ClientRequest> MakeRequest() const;
   [[nodiscard]] Outcome Send(const http::client::ClientRequest& request, const std::stop_token& stop);
+  [[nodiscard]] Result<Receipt> ReadReceipt(const Outcome& outcome) const;
+  /// Returns the number in Target::written_header; nothing if the answer has none.
+  [[nodiscard]] std::optional<uint64_t> Written(const http::client::Answer& answer) const;
   void Accept(const Outcome& outcome);
-  void Refuse();
+  void Refuse(const http::client::Answer& answer);
   void Postpone(Nanoseconds delay);
   void NoteFailure(status::PushFailure failure, std::string_view reason, std::string_view effect);
   void RemoveFirst();

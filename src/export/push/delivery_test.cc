@@ -1,5 +1,6 @@
 #include "export/push/delivery.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -162,6 +163,43 @@ TEST_F(DeliveryTest, PartialSuccess_CountsOnlyTheRejectedPoints) {
   delivery_->Add(Body("two", 2));
   EXPECT_EQ(Attempt(), std::nullopt);
   EXPECT_EQ(Dropped(PushDrop::kPartial), 5U) << "no more than the request had";
+}
+
+TEST_F(DeliveryTest, WrittenHeader_CountsWhatTheServerDidNotStore) {
+  target_.written_header = "X-Samples-Written";
+  target_.unsupported_hint = "set version 1: ";
+  Open();
+  struct Case {
+    std::string_view answer;
+    uint64_t points, partial, refused;  // in total
+  };
+  for (const Case& wanted :
+       {Case{"204 No Content\r\nX-Samples-Written: 10", 10, 0, 0}, Case{"200 OK\r\nx-samples-written: 7", 17, 3, 0},
+        Case{"200 OK\r\nX-Samples-Written: 11", 27, 3, 0}, Case{"200 OK\r\nX-Other: 10", 27, 13, 0},
+        Case{"200 OK\r\nX-Samples-Written: 1e1", 27, 23, 0}, Case{"200 OK\r\nX-Samples-Written: -1", 27, 33, 0},
+        Case{"400 Bad Request\r\nX-Samples-Written: 4", 31, 33, 6},
+        Case{"400 Bad Request\r\nX-Samples-Written: many", 31, 33, 16},
+        Case{"415 Unsupported Media Type", 31, 33, 26}}) {
+    Answer(fmt::format("HTTP/1.1 {}\r\nContent-Length: 0\r\n\r\n", wanted.answer));
+    delivery_->Add(Body("one", 10));
+    EXPECT_EQ(Attempt(), std::nullopt) << wanted.answer;
+    EXPECT_EQ(delivery_->status().points, wanted.points) << wanted.answer;
+    EXPECT_EQ(Dropped(PushDrop::kPartial), wanted.partial) << wanted.answer;
+    EXPECT_EQ(Dropped(PushDrop::kRefused), wanted.refused) << wanted.answer;
+  }
+}
+
+TEST_F(DeliveryTest, UnknownProtocol_IsLoggedWithTheHint) {
+  target_.written_header = "X-Samples-Written";
+  target_.unsupported_hint = "set version 1: ";
+  for (const std::string_view answer : {"415 Unsupported Media Type", "204 No Content"}) {
+    Open();
+    Answer(fmt::format("HTTP/1.1 {}\r\nContent-Length: 0\r\n\r\n", answer));
+    delivery_->Add(Body("one"));
+    ::testing::internal::CaptureStdout();
+    EXPECT_EQ(Attempt(), std::nullopt);
+    EXPECT_THAT(::testing::internal::GetCapturedStdout(), HasSubstr("set version 1: ")) << answer;
+  }
 }
 
 TEST_F(DeliveryTest, UnreadableLongAndEndlessAnswers_AreAcceptedOnce) {
