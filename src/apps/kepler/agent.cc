@@ -93,7 +93,10 @@ Status Agent::Build() {
   const auto read = [this, freshness = config_.freshness] {
     auto snapshot = collector_->Fresh();
     const bool stale = snapshot && freshness.IsOld(snapshot->taken_boot, clock_.Now());
-    return series::Reading{.snapshot = std::move(snapshot), .stale = stale, .pushes = PushStatus()};
+    return series::Reading{.snapshot = std::move(snapshot),
+                           .stale = stale,
+                           .pushes = PushStatus(),
+                           .log_lines_dropped = log::LinesDropped()};
   };
   KEPLER_TRY(auto otlp, MakeOtlp(config_, build_, read, clock_));
   if (otlp) pushers_.push_back(std::move(otlp));

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "base/log.h"
-
 namespace kepler::otlp {
 namespace {
 
@@ -25,9 +23,7 @@ void Encoder::Encode(const std::function<void(push::Request)>& take) {
   if (!reading.snapshot || reading.snapshot->sequence == last_sequence_) return;
   last_sequence_ = reading.snapshot->sequence;
   RequestBuilder builder(options_.compression, take);
-  const series::Extras extras{
-      .stale = reading.stale, .pushes = reading.pushes, .log_lines_dropped = log::LinesDropped()};
-  writer_.Write(*reading.snapshot, options_.selection, extras, builder);
+  writer_.Write(*reading.snapshot, options_.selection, series::ExtrasOf(reading), builder);
 }
 
 }  // namespace kepler::otlp
