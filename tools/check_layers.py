@@ -56,6 +56,7 @@ SEES = {
     "export/json_lines": {"base", "json", "snapshot", "status", "export/series"},
     "export/push": {"base", "status", "http/client"},
     "export/otlp": {"base", "snapshot", "status", "export/push", "export/series", "http/client"},
+    "export/remote_write": {"base", "snapshot", "status", "export/push", "export/series"},
     "pipeline": {"base", "os", "cgroup", "energy", "activity", "workload", "workload/hypervisor", "attribution",
                  "model", "snapshot", "status"},
     "model_store": {"base", "os", "model", "http/client", "status"},
@@ -88,6 +89,7 @@ NAMESPACES = {
     "export/json_lines": "kepler::json_lines",
     "export/push": "kepler::push",
     "export/otlp": "kepler::otlp",
+    "export/remote_write": "kepler::remote_write",
     "apps/kepler": "kepler::agent",
     "apps/kepler-model": "kepler::lab::tool",
 }
