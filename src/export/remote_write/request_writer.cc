@@ -1,0 +1,109 @@
+#include "export/remote_write/request_writer.h"
+
+#include <snappy.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <utility>
+#include <variant>
+
+#include "base/text.h"
+
+namespace kepler::remote_write {
+namespace {
+
+int64_t UnixMilliseconds(WallTime time) {
+  return std::chrono::floor<std::chrono::milliseconds>(time.time_since_epoch()).count();
+}
+
+}  // namespace
+
+RequestWriter::RequestWriter(WriterOptions options, std::function<series::Reading()> read)
+    : options_(std::move(options)), read_(std::move(read)), message_(MakeWriteMessage(options_.version)) {}
+
+void RequestWriter::Encode(const std::function<void(push::Request)>& take) {
+  const series::Reading reading = read_();
+  if (!reading.snapshot || reading.snapshot->sequence == last_sequence_) return;
+  last_sequence_ = reading.snapshot->sequence;
+  snapshot_ = reading.snapshot.get();
+  take_ = &take;
+  time_ = UnixMilliseconds(snapshot_->taken_at);
+  series::VisitSeries(*snapshot_, options_.selection, series::ExtrasOf(reading), *this);
+  Flush();
+}
+
+void RequestWriter::Begin(const series::Family& family) {
+  family_ = &family;
+  is_sent_ = !series::IsAboutPage(family);
+  is_open_ = false;
+  template_.assign({{"__name__", family.name}, {"instance", options_.instance}, {"job", options_.job}});
+  for (const std::string_view name : family.labels)
+    template_.push_back({name, name == "node_name" ? std::string_view(options_.node_name) : std::string_view()});
+  std::ranges::sort(template_, {}, &Label::name);
+  value_at_.clear();
+  for (const std::string_view name : family.labels)
+    if (name != "node_name")
+      value_at_.push_back(
+          static_cast<size_t>(std::ranges::lower_bound(template_, name, {}, &Label::name) - template_.begin()));
+}
+
+void RequestWriter::OpenRow(const series::Labels& labels) {
+  if (series_ >= kMaxSeries || message_->size() >= kMaxBytes) Flush();
+  if (!std::exchange(is_open_, true)) message_->BeginFamily(*family_);
+  repaired_.clear();
+  row_ = template_;
+  for (size_t i = 0; i < labels.values.size(); ++i) row_[value_at_[i]].value = Valid(labels.values[i]);
+  if (labels.further != nullptr && !labels.further->empty()) {
+    for (const auto& [name, value] : *labels.further) row_.push_back({name, Valid(value)});
+    std::ranges::sort(row_, {}, &Label::name);
+  }
+  // An empty label is no label. The zone of AddZones() has no value here.
+  std::erase_if(row_, [](const Label& label) { return label.value.empty(); });
+  message_->BeginRow(row_);
+}
+
+std::string_view RequestWriter::Valid(std::string_view value) {
+  if (IsValidUtf8(value)) return value;
+  return repaired_.emplace_back(SanitizeUtf8(value, std::numeric_limits<size_t>::max()));
+}
+
+void RequestWriter::Add(const series::Labels& labels, const series::Number& value, BootTime begin) {
+  if (!is_sent_) return;
+  OpenRow(labels);
+  AddSample({}, std::visit([](auto number) { return series::AsDouble(number); }, value), begin);
+}
+
+void RequestWriter::AddZones(const series::Labels& labels, std::span<const series::ZoneLabel> zones,
+                             const series::Cells& cells, BootTime begin) {
+  if (!is_sent_) return;
+  OpenRow(labels);
+  const auto add = [&](auto row) {
+    for (const series::ZoneLabel& zone : zones) AddSample(Valid(zone.name), series::AsDouble(row[zone.index]), begin);
+  };
+  std::visit(add, cells);
+}
+
+void RequestWriter::AddSample(std::string_view zone, double value, BootTime begin) {
+  message_->Add(zone, {.value = value, .time = time_, .start = StartOf(begin)});
+  ++series_;
+}
+
+/// 0: unknown. A server may refuse a start that is not before the sample.
+int64_t RequestWriter::StartOf(BootTime begin) const {
+  if (options_.version == Version::k1 || series::TypeOf(*family_) != "counter") return 0;
+  const int64_t start = UnixMilliseconds(snapshot_->StartOf(begin));
+  return start < time_ ? start : 0;
+}
+
+void RequestWriter::Flush() {
+  if (series_ == 0) return;
+  const std::string plain = message_->Take();
+  std::string body;
+  snappy::Compress(plain.data(), plain.size(), &body);
+  body.shrink_to_fit();  // it may wait in the queue
+  (*take_)({.body = std::make_shared<const std::string>(std::move(body)), .points = std::exchange(series_, 0)});
+  is_open_ = false;
+}
+
+}  // namespace kepler::remote_write

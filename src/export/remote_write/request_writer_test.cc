@@ -1,0 +1,111 @@
+#include "export/remote_write/request_writer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "export/remote_write/decoded_series_test_util.h"
+#include "testing/snapshot_builder.h"
+
+namespace kepler::remote_write {
+namespace {
+
+using snapshot::State;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+constexpr std::string_view kNode = "instance=n1:9 job=kepler node_name=n1";
+
+class RequestWriterTest : public ::testing::TestWithParam<Version> {
+ protected:
+  RequestWriterTest() {
+    s_->begun = BootTime(seconds(1000));
+    s_->started = BootTime(seconds(900));
+    options_ = {.version = GetParam(), .node_name = "n1", .job = "kepler", .instance = "n1:9"};
+  }
+  std::vector<push::Request> Encode() {
+    RequestWriter writer(options_, [this] { return reading_; });
+    std::vector<push::Request> requests;
+    writer.Encode([&](push::Request request) { requests.push_back(std::move(request)); });
+    writer.Encode([&](const push::Request&) { ADD_FAILURE() << "the same snapshot a second time"; });
+    return requests;
+  }
+  Decoded All() {
+    Decoded all;
+    for (const push::Request& request : Encode()) {
+      const Decoded one = Decode(*request.body, GetParam());
+      EXPECT_EQ(request.points, one.series.size());
+      all.series.insert(all.series.end(), one.series.begin(), one.series.end());
+      all.metadata.insert(one.metadata.begin(), one.metadata.end());
+    }
+    return all;
+  }
+  std::vector<std::string> Series() { return All().series; }
+  /// As a series has it: only version 2.0 has start times.
+  static std::string Start(int64_t time) { return fmt::format(" start={}", GetParam() == Version::k2 ? time : 0); }
+
+  std::shared_ptr<snapshot::Snapshot> s_ =
+      std::make_shared<snapshot::Snapshot>(testing::EmptySnapshot({"package", "dram"}));
+  series::Reading reading_{.snapshot = s_};
+  WriterOptions options_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Versions, RequestWriterTest, ::testing::Values(Version::k1, Version::k2));
+
+TEST_P(RequestWriterTest, NoSnapshot_NoRequest) {
+  reading_.snapshot = nullptr;
+  EXPECT_THAT(Encode(), IsEmpty());
+}
+
+TEST_P(RequestWriterTest, NodeEnergy_IsExactWithSortedLabelsAndStart) {
+  s_->taken_at += milliseconds(7) + Nanoseconds(900'000);
+  s_->node[0].total = Energy::Microjoules(23'051'544'038'781'874);
+  s_->node[1].begin = BootTime(seconds(950));
+  s_->node[1].power = Power::Watts(2.5);
+  const auto series = Series();
+  EXPECT_THAT(series, Contains(fmt::format("kepler_node_cpu_joules_total{{{} path=aggregated-package zone=package}} "
+                                           "23051544038.781876 @1700000000007{}",
+                                           kNode, Start(1'699'999'900'007))));
+  EXPECT_THAT(series, Contains(fmt::format("kepler_node_cpu_joules_total{{{} path=aggregated-dram zone=dram}} 0 "
+                                           "@1700000000007{}",
+                                           kNode, Start(1'699'999'950'007))));
+  EXPECT_THAT(series, Contains(fmt::format("kepler_node_cpu_watts{{{} path=aggregated-dram zone=dram}} 2.5 "
+                                           "@1700000000007 start=0",
+                                           kNode)));
+}
+
+TEST_P(RequestWriterTest, Workloads_HaveTheLabelsOfAScrapeWithoutEmptyOnes) {
+  testing::AddRow(s_->processes, testing::Process(42, "sh", "/bin/sh", "c1"), {Energy::Microjoules(1)}, {0.5},
+                  seconds(9), State::kTerminated);
+  s_->processes.begin = {BootTime(seconds(990))};
+  const std::string labels = "comm=sh container_id=c1 exe=/bin/sh " + std::string(kNode) + " pid=42 ";
+  EXPECT_THAT(Series(), Contains("kepler_process_cpu_joules_total{" + labels +
+                                 "state=terminated type=container zone=package} 1e-06 @1700000000000" +
+                                 Start(1'699'999'990'000)));
+  options_.selection.state_label = false;
+  const auto exact = Series();
+  EXPECT_THAT(exact, Contains(HasSubstr("cpu_seconds_total{" + labels + "type=container} 9 ")));
+  EXPECT_THAT(exact, Contains(AllOf(StartsWith("kepler_process_state_info{"), HasSubstr(" state=terminated "))));
+}
+
+TEST_P(RequestWriterTest, LabelsOfPods_AreSortedAmongTheOthers) {
+  const auto further = std::make_shared<const snapshot::LabelList>(
+      snapshot::LabelList{{"annotation_owner", "blue"}, {"label_none", ""}, {"label_tier", "front"}});
+  testing::AddRow(s_->pods,
+                  snapshot::PodIdentity{.id = "p1", .name = "shop", .name_space = "default", .labels = further});
+  EXPECT_THAT(Series(), Contains(HasSubstr("kepler_pod_cpu_joules_total{annotation_owner=blue instance=n1:9 job=kepler "
+                                           "label_tier=front node_name=n1 pod_id=p1 pod_name=shop "
+                                           "pod_namespace=default state=running zone=dram} 0 ")));
+}
+
+TEST_P(RequestWriterTest, EmptyConstantLabels_AreLeftOut) {
+  options_.node_name = options_.job = options_.instance = "";
+  EXPECT_THAT(Series(), Contains(HasSubstr("kepler_node_cpu_joules_total{path=aggregated-dram zone=dram} ")));
+}
+
+}  // namespace
+}  // namespace kepler::remote_write
