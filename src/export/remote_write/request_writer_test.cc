@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "export/remote_write/decoded_series_test_util.h"
 #include "testing/snapshot_builder.h"
 
@@ -16,6 +18,7 @@ using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 constexpr std::string_view kNode = "instance=n1:9 job=kepler node_name=n1";
@@ -105,6 +108,62 @@ TEST_P(RequestWriterTest, LabelsOfPods_AreSortedAmongTheOthers) {
 TEST_P(RequestWriterTest, EmptyConstantLabels_AreLeftOut) {
   options_.node_name = options_.job = options_.instance = "";
   EXPECT_THAT(Series(), Contains(HasSubstr("kepler_node_cpu_joules_total{path=aggregated-dram zone=dram} ")));
+}
+
+TEST_P(RequestWriterTest, TextThatIsNotUtf8_IsRepaired) {
+  testing::AddRow(s_->processes, testing::Process(7, "a\xff\"\n\\", "/\xc3"), {});
+  EXPECT_THAT(Series(), Contains(HasSubstr("comm=a\xEF\xBF\xBD\"\n\\ exe=/\xEF\xBF\xBD ")));
+}
+
+TEST_P(RequestWriterTest, Metadata_IsThatOfTheFamily) {
+  const auto metadata = All().metadata;
+  EXPECT_THAT(metadata.at("kepler_node_cpu_joules_total"),
+              AllOf(StartsWith("type=1 help="), HasSubstr(" unit=joules")));
+  EXPECT_THAT(metadata.at("kepler_node_cpu_watts"), AllOf(StartsWith("type=2 help="), HasSubstr(" unit=watts")));
+  EXPECT_THAT(metadata.at("kepler_source_up"), AllOf(StartsWith("type=2 help="), HasSubstr(" unit=")));
+}
+
+TEST_P(RequestWriterTest, Stale_HasNoWattsAndPageFamiliesAreLeftOut) {
+  reading_.stale = true;
+  const auto series = Series();
+  EXPECT_THAT(series, Not(Contains(HasSubstr("_watts{"))));
+  EXPECT_THAT(series, Not(Contains(HasSubstr("exposed_series"))));
+}
+
+TEST_P(RequestWriterTest, StartThatIsNotBeforeTheSample_IsLeftOut) {
+  s_->node[0].begin = BootTime(seconds(2000));
+  EXPECT_THAT(Series(), Contains(AllOf(HasSubstr("node_cpu_joules_total{"),
+                                       HasSubstr("zone=package} 0 @1700000000000 start=0"))));
+}
+
+TEST_P(RequestWriterTest, LargeNode_RequestsAreBoundedAndLoseNothing) {
+  *s_ = testing::BusySnapshot({"package", "core", "dram"}, 3'000);
+  const auto requests = Encode();
+  ASSERT_GT(requests.size(), 5U);
+  std::set<std::string> unique;
+  uint64_t points = 0;
+  for (const push::Request& request : requests) {
+    EXPECT_LE(request.points, RequestWriter::kMaxSeries + 3);
+    EXPECT_LT(request.body->size(), RequestWriter::kMaxBytes / 4);
+    points += request.points;
+    const Decoded decoded = Decode(*request.body, GetParam());
+    EXPECT_EQ(decoded.series.size(), request.points);
+    unique.insert(decoded.series.begin(), decoded.series.end());
+  }
+  EXPECT_EQ(unique.size(), points);
+  EXPECT_EQ(points, series::CountSamples(*s_, {}, {}) - 3) << "without kepler_exposed_series and errors of /metrics";
+}
+
+TEST_P(RequestWriterTest, LongLabels_BoundTheSizeOfRequests) {
+  for (int32_t pid = 1; pid <= 100; ++pid)
+    testing::AddRow(s_->processes, testing::Process(pid, std::string(50'000, 'x') + fmt::format("{}", pid)));
+  const auto requests = Encode();
+  ASSERT_GT(requests.size(), 3U);
+  for (const push::Request& request : requests) {
+    size_t plain = 0;
+    ASSERT_TRUE(snappy::GetUncompressedLength(request.body->data(), request.body->size(), &plain));
+    EXPECT_LT(plain, RequestWriter::kMaxBytes + 250'000);
+  }
 }
 
 }  // namespace

@@ -57,5 +57,18 @@ TEST_P(WriteMessageTest, AfterTake_TheNextMessageIsComplete) {
   EXPECT_EQ(message_->Take(), first);
 }
 
+TEST(WriteMessageV2, Symbols_AreFirstAndUnique) {
+  const auto message = MakeWriteMessage(Version::k2);
+  message->BeginFamily(kJoules);
+  for (int i = 0; i < 2; ++i) {
+    message->BeginRow(kLabels);
+    message->Add("kepler", {.value = 1, .time = 2});
+  }
+  const std::string plain = message->Take();
+  EXPECT_EQ(plain.substr(0, 4), std::string("\x22\x00\x22\x06", 4)) << "the empty symbol, then Energy";
+  EXPECT_THAT(WireMessage(plain).Texts(4),
+              ElementsAre("", "Energy", "joules", "__name__", "a_joules_total", "job", "kepler", "zone"));
+}
+
 }  // namespace
 }  // namespace kepler::remote_write
