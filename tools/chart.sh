@@ -142,6 +142,8 @@ refuse_together() {
   said "modelServer.retrain.server is missing" --set "$trains,modelServer.retrain.name=a"
   said "modelServer.jobs.memory: a job may use 769 MiB" --set "$trains,modelServer.jobs.memory=769"
   said "set modelServer.web.secretName" --set modelServer.enabled=true,modelServer.web.tls=true
+  said "user and secretName need each other" --set modelServer.enabled=true,modelServer.agents.user=a
+  said "passwords only with TLS" --set modelServer.enabled=true,modelServer.agents.user=a,modelServer.agents.secretName=b
   said "it follows from other values of modelServer" --set "modelServer.enabled=true,modelServer.extraArgs={--store=/x}"
   said "NODE_NAME is set by the chart" --set "daemonset.extraEnv[0].name=NODE_NAME"
   said "a service of type NodePort needs an address" --set service.type=NodePort,service.clusterIP=None

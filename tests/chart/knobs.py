@@ -16,13 +16,15 @@ from test_values import has, leaves
 BASE = {"image": {"repository": "registry.example/kepler"}, "namespace": {"create": True}, "web": {"secretName": "kepler-web", "tls": True}, "dashboard": {"enabled": True},
         "serviceMonitor": {"enabled": True}, "podMonitor": {"enabled": True}, "prometheusRule": {"enabled": True},
         "networkPolicy": {"enabled": True},
-        "modelServer": {"enabled": True, "image": {"repository": "registry.example/kepler-model"}, "web": {"secretName": "models-web"},
+        "modelServer": {"enabled": True, "image": {"repository": "registry.example/kepler-model"}, "web": {"secretName": "models-web", "tls": True},
+                        "agents": {"user": "agents", "secretName": "agents-login"},
                         "storage": {"accessModes": ["ReadWriteMany"]}, "jobs": {"enabled": True},
                         "retrain": {"name": "mine", "server": "http://prometheus:9090"}, "resources": {"limits": {"memory": "3Gi"}}}, "openshift": {"scc": {"create": True}},
         "daemonset": {"startupProbe": {"httpGet": {"path": "/-/healthy", "port": "http"}}}}
 CREDENTIALS = {"authorization": {"credentials": {"name": "s", "key": "token"}},
                "oauth2": {"clientId": {"secret": {"name": "s", "key": "id"}}, "tokenUrl": "https://idp.example/token"}}
 OTHER = {"profile": "proc", "modelServer.image.repository": "registry.example/other", "modelServer.web.secretName": "other",
+         "modelServer.agents.user": "other", "modelServer.agents.secretName": "other",
          "modelServer.storage.accessModes": ["ReadWriteOncePod"], "modelServer.nodeSelector.kubernetes.io/os": "other", "daemonset.hostPID": False, "web.secretName": "other", "service.protocol": "SCTP",
          "serviceMonitor.path": "/other", "podMonitor.path": "/other",
          "serviceMonitor.scrapeTimeout": "3s", "podMonitor.scrapeTimeout": "3s",
@@ -35,6 +37,7 @@ OTHER = {"profile": "proc", "modelServer.image.repository": "registry.example/ot
 MONITOR = "podMonitor.enabled=false"
 NEEDS = {"daemonset.hostPID": f"config.host.procfs=/host/proc,{MONITOR}", "podMonitor": "serviceMonitor.enabled=false",
          "service.enabled": "serviceMonitor.enabled=false", "web.tls": f"web.authenticated=true,{MONITOR}",
+         "modelServer.web.tls": f"modelServer.agents.user=,modelServer.agents.secretName=,{MONITOR}",
          "modelServer.jobs.enabled": f"modelServer.retrain.name=,{MONITOR}",
          "serviceAccount.create": f"serviceAccount.name=other,{MONITOR}"}
 # Values for Kepler 0.11 may have them: nothing but a line for who installs it, and what can only be true.

@@ -16,7 +16,8 @@ def refusal(rendering):
         cluster.write("current-context: a\ncontexts: [{name: a, context: {cluster: b}}]\n"
                       "clusters: [{name: b, cluster: {server: 'https://127.0.0.1:1'}}]\n")
         cluster.flush()
-        here = ["--host.sysfs=/sys", "--host.procfs=/proc", "--web.config-file=", f"--kube.config={cluster.name}"]
+        here = ["--host.sysfs=/sys", "--host.procfs=/proc", "--web.config-file=", "--model.server-user=",
+                "--model.server-password-file=", f"--kube.config={cluster.name}"]
         arguments = [argument.replace("$(NODE_NAME)", "node-a") for argument in rendering.agent["args"][1:]]
         result = subprocess.run([binary(), f"--config.file={file.name}", *arguments, *here, "--config.check"],
                                 capture_output=True, text=True, timeout=60, check=False)

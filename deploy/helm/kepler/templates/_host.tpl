@@ -4,7 +4,7 @@ The directories of the host's /sys and /proc that the agent reads, where the con
 the container's. /sys as a whole is not mounted: submounts of a read-only bind mount stay writable, and cgroups are submounts of /sys.
 */}}
 {{- define "kepler.hostPaths" -}}
-{{- $taken := dict "/sys/" "the container's own" "/proc/" "the container's own" "/dev/" "the container's own" "/etc/kepler/" "the configuration" "/etc/kepler-web/" "the web file" "/etc/kepler-models/" "the models" -}}
+{{- $taken := dict "/sys/" "the container's own" "/proc/" "the container's own" "/dev/" "the container's own" "/etc/kepler/" "the configuration" "/etc/kepler-web/" "the web file" "/etc/kepler-models/" "the models" "/etc/kepler-model-server/" "the login at the model server" -}}
 {{- range $name, $own := dict "sysfs" "/sys" "procfs" "/proc" -}}
 {{- $path := default $own (get $.host $name) | clean -}}
 {{- if ne $path $own }}

@@ -24,6 +24,11 @@ annotations:
 {{- end }}
 {{- end -}}
 
+{{/* The secret with which agents log in; empty if there is none. */}}
+{{- define "kepler.modelServerLogin" -}}
+{{- with .Values.modelServer -}}{{- if .enabled -}}{{- default "" .agents.secretName -}}{{- end -}}{{- end -}}
+{{- end -}}
+
 {{/* URL of the service for agents. */}}
 {{- define "kepler.modelServerUrl" -}}
 {{- $server := .Values.modelServer -}}
@@ -95,8 +100,10 @@ spec:
         - --listen-address=:{{ int64 $server.port }}
         {{- if $server.web.secretName }}
         - --web-config-file=/etc/kepler-web/{{ $server.web.key }}
+        {{- if not $server.agents.user }}
         # Agents send no login. Uploads need one.
         - --readers=open
+        {{- end }}
         {{- end }}
         {{- if $trains }}
         - --jobs=/var/lib/kepler-jobs/jobs
@@ -128,6 +135,7 @@ spec:
           containerPort: {{ int64 $server.port }}
           protocol: TCP
       {{- $probe := dict "httpGet" (dict "path" "/healthz" "port" "http" "scheme" (ternary "HTTPS" "HTTP" (default false $server.web.tls))) "timeoutSeconds" 5 }}
+      {{- if $server.agents.user }}{{- /* Every page needs a login. */}}{{- $probe = dict "tcpSocket" (dict "port" "http") "timeoutSeconds" 5 }}{{- end }}
       livenessProbe:
         {{- merge (dict "initialDelaySeconds" 10 "periodSeconds" 30) $probe | toYaml | nindent 8 }}
       readinessProbe:

@@ -134,7 +134,12 @@ securityContext:
 {{- $_ := set $config "model" (set $model "sources" (concat . (default list $model.sources))) -}}
 {{- end -}}
 {{- if (default dict .Values.modelServer).enabled -}}
-{{- $_ := set $config "model" (merge (default dict $config.model) (dict "server" (include "kepler.modelServerUrl" .))) -}}
+{{- $model := dict "server" (include "kepler.modelServerUrl" .) -}}
+{{- with .Values.modelServer.agents.user -}}
+{{- $_ := set $model "serverUser" . -}}
+{{- $_ := set $model "serverPasswordFile" (printf "/etc/kepler-model-server/%s" $.Values.modelServer.agents.passwordKey) -}}
+{{- end -}}
+{{- $_ := set $config "model" (merge (default dict $config.model) $model) -}}
 {{- end -}}
 {{- toYaml $config -}}
 {{- end -}}
