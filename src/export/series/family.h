@@ -42,6 +42,13 @@ struct Family {
   Origin origin = Origin::kOwn;
 };
 
+/// Names of the families of workloads. All other families are in every set.
+enum class NameSet : uint8_t {
+  kV011,  // Kepler 0.11
+  kV07,   // Kepler 0.7, with its families of the node
+  kBoth   // of families with the same name, the one of 0.7
+};
+
 /// Sorted by name.
 [[nodiscard]] std::span<const Family> Families();
 /// The same families, in which only the *_state_info families have the label `state`.

@@ -70,6 +70,14 @@ Context::Context(const snapshot::Snapshot& of, const Selection& with, const Extr
   });
   ForEachZone(*this, status::Domain::kIdleCpu,
               [&](const auto& zone, size_t z) { idle_zones.push_back({z, zone.name}); });
+  if (with.names == NameSet::kV011) return;
+  for (size_t row = 0; row < of.pods.rows(); ++row) {
+    const snapshot::PodIdentity* const pod = of.pods.identity[row].get();
+    if (of.pods.state[row] == snapshot::State::kRunning)
+      pods.insert_or_assign(pod->id, pod);
+    else
+      pods.try_emplace(pod->id, pod);
+  }
 }
 
 void NodeCpuSeconds(const Context& c, Visitor& out) { out.Add({}, Of(c.snapshot.features.cpu)); }
@@ -272,11 +280,15 @@ void BuildInfoRow(const Context& c, Visitor& out) {
 
 void CutSeries(const Context& c, Visitor& out) {
   if (!c.snapshot.cut) return;
-  const size_t of_events = c.snapshot.processes.events.empty() ? 0 : 3;
+  // A name that is in both sets is exposed once.
+  const bool own_events = c.selection.names == NameSet::kV011 && !c.snapshot.processes.events.empty();
+  const size_t of_events = own_events ? 3 : 0;
   const size_t watts = c.extras.stale ? 0 : c.fresh_zones.size();
   const size_t idle = SharesIdle(c.snapshot, Level::kProcess) ? c.idle_zones.size() : 0;
   const size_t state = c.selection.state_label ? 0 : 1;
-  const uint64_t each = c.zones.size() + watts + idle + 1 + of_events + state;
+  uint64_t each = c.zones.size() + watts + idle + 1 + of_events + state;
+  if (c.selection.names == NameSet::kV07) each = 0;
+  if (c.selection.names != NameSet::kV011) each += LegacySamplesPerProcess(c);
   out.Add({"kernel_threads"}, Of(c.snapshot.cut->kernel_threads * each));
   out.Add({"max_processes"}, Of(c.snapshot.cut->max * each));
   out.Add({"min_watts"}, Of(c.snapshot.cut->min_power * each));

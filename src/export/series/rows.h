@@ -1,6 +1,8 @@
 #pragma once
 // Functions that emit the rows of each family. The tables of families refer to these functions.
 #include <cstdint>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "export/series/visit.h"
@@ -17,6 +19,7 @@ struct Context {
   std::vector<ZoneLabel> zones;        // zones that workloads share by CPU time
   std::vector<ZoneLabel> fresh_zones;  // the zones of `zones` with known watts
   std::vector<ZoneLabel> idle_zones;   // idle energy of `zones`, if workloads share idle energy
+  std::unordered_map<std::string_view, const snapshot::PodIdentity*> pods;  // by id; only for the names of 0.7
 };
 
 /// Returns true if workloads of `level` share idle energy. A split by requests covers only containers and their pods.
@@ -125,6 +128,8 @@ void CutSeries(const Context& c, Visitor& out);           // only if there is a 
 void RefusedClaims(const Context& c, Visitor& out);       // labels: kind, node_name
 void DeniedHttpRequests(const Context& c, Visitor& out);  // labels: node_name, reason
 void HandlerErrors(const Context& c, Visitor& out);
+/// Number of samples that each process has in the families with the names of 0.7.
+[[nodiscard]] size_t LegacySamplesPerProcess(const Context& c);
 
 // Emits rows only if a zone is estimated.
 void ModelErrorKnown(const Context& c, Visitor& out);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <span>
+#include <string>
 #include <string_view>
 #include <variant>
 
@@ -56,6 +57,8 @@ struct Selection {
   uint32_t levels = kAllLevels;  // bits of Gate
   BuildInfo build{};
   bool state_label = true;  // false: a workload has one series across its end, and its state is a *_state_info series
+  NameSet names = NameSet::kV011;
+  std::string node_name{};  // value of the label `instance` of 0.7's families
 };
 
 /// Values that are not in the snapshot and may differ between two visits.
