@@ -107,6 +107,8 @@ std::string_view OriginText(series::Origin origin) {
   switch (origin) {
     case series::Origin::kUpstream:
       return "Kepler 0.11";
+    case series::Origin::kLegacy:
+      return "Kepler 0.7";
     case series::Origin::kOwn:
       return "0.1";
     case series::Origin::kCommon:

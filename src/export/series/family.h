@@ -28,6 +28,7 @@ enum Gate : uint32_t {
 /// Source of a family's definition, which shows how stable its name is.
 enum class Origin : uint8_t {
   kUpstream,  // Kepler 0.11
+  kLegacy,    // Kepler 0.7
   kOwn,       // this project, since 0.1
   kCommon     // also in every exporter that uses Prometheus' client library
 };
@@ -49,10 +50,8 @@ enum class NameSet : uint8_t {
   kBoth   // of families with the same name, the one of 0.7
 };
 
-/// Sorted by name.
-[[nodiscard]] std::span<const Family> Families();
-/// The same families, in which only the *_state_info families have the label `state`.
-[[nodiscard]] std::span<const Family> FamiliesWithoutState();
+/// Sorted by name. Without `state_label` only the *_state_info families have the label `state`.
+[[nodiscard]] std::span<const Family> Families(NameSet names = NameSet::kV011, bool state_label = true);
 
 inline constexpr std::string_view kTotal = "_total";
 /// Returns "counter" or "gauge".

@@ -1,5 +1,5 @@
 #pragma once
-// The two tables that form the catalogue, and the rules for each family.
+// The tables that form the catalogue, and the rules for each family.
 #include <algorithm>
 #include <array>
 #include <span>
@@ -10,6 +10,7 @@
 namespace kepler::series {
 
 // Short names for the tables.
+inline constexpr auto kLegacy = Origin::kLegacy;
 inline constexpr auto kUpstream = Origin::kUpstream;
 inline constexpr auto kCommon = Origin::kCommon;
 
@@ -17,6 +18,8 @@ inline constexpr auto kCommon = Origin::kCommon;
 [[nodiscard]] std::span<const Family> EnergyFamilies();
 /// Families about the agent's sources, its work and its process.
 [[nodiscard]] std::span<const Family> AgentFamilies();
+/// Families with the names of Kepler 0.7.
+[[nodiscard]] std::span<const Family> LegacyFamilies();
 
 /// OpenMetrics requires the unit as the last word of the name. HELP is written without escaping, so it must not need
 /// any.

@@ -57,4 +57,21 @@ inline constexpr Names<5> kVmState = {"hypervisor", "node_name", "state", "vm_id
 inline constexpr Names<5> kPodState = {"node_name", "pod_id", "pod_name", "pod_namespace", "state"};
 inline constexpr Names<6> kPodZone = {"node_name", "pod_id", "pod_name", "pod_namespace", "state", "zone"};
 
+// Of Kepler 0.7. The labels of workloads also have those of 0.11 that tell two series apart.
+inline constexpr Names<5> kLegacyBuild = {"arch", "branch", "os", "revision", "version"};
+inline constexpr Names<5> kLegacyNodeInfo = {"components_power_source", "cpu_architecture", "node_name",
+                                             "platform_power_source", "source"};
+inline constexpr Names<5> kLegacyNode = {"instance", "mode", "node_name", "package", "source"};
+inline constexpr Names<9> kLegacyProcess = {"command", "container_id", "exe",  "mode", "node_name",
+                                            "pid",     "source",       "type", "vm_id"};
+inline constexpr Names<8> kLegacyProcessUse = {"command", "container_id", "exe",  "node_name",
+                                               "pid",     "source",       "type", "vm_id"};
+inline constexpr Names<9> kLegacyContainer = {"container_id", "container_name", "container_namespace",
+                                              "mode",         "node_name",      "pod_id",
+                                              "pod_name",     "runtime",        "source"};
+inline constexpr Names<8> kLegacyContainerUse = {
+    "container_id", "container_name", "container_namespace", "node_name", "pod_id", "pod_name", "runtime", "source"};
+inline constexpr Names<6> kLegacyVm = {"hypervisor", "mode", "node_name", "source", "vm_id", "vm_name"};
+inline constexpr Names<5> kLegacyVmUse = {"hypervisor", "node_name", "source", "vm_id", "vm_name"};
+
 }  // namespace kepler::series
