@@ -23,6 +23,13 @@ inline RenderOptions Options(uint32_t levels = kAllLevels) {
           .build = {.version = "0.1.0", .revision = "abc", .branch = "main", .compiler = "g++ 12", .arch = "amd64"}}};
 }
 
+inline RenderOptions WithNames(NameSet names) {
+  RenderOptions options = Options();
+  options.selection.names = names;
+  options.selection.node_name = options.node_name;
+  return options;
+}
+
 inline std::string WholeText(const Page& page) {
   std::string text;
   for (size_t piece = 0; piece < page.pieces.size(); ++piece) text += page.TextOf(piece);
