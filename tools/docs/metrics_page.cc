@@ -135,18 +135,36 @@ std::string LabelsText(const Family& family) {
   return text.empty() ? "–" : text;
 }
 
+constexpr std::string_view kTableHead =
+    "| Name | Type | Labels | Level | Since | Meaning |\n|---|---|---|---|---|---|\n";
+
+constexpr std::string_view kLegacyIntroduction = R"(
+## Names of Kepler 0.7
+
+With `exporter.prometheus.names: v07` these families replace those of processes, containers, virtual machines and pods. With
+`both` the page has all families; of two with the same name it has the one below. [Upgrade from Kepler 0.7](from-0.7.md)
+describes their labels.
+
+)";
+
+std::string RowText(const Family& family) {
+  return fmt::format("| `{}` | {} | {} | {} | {} | {} |\n", family.name, TypeOf(family), LabelsText(family),
+                     LevelText(family.gates), OriginText(family.origin), family.help);
+}
+
 }  // namespace
 
 std::string MetricsPage() {
   std::string page(kMetricsIntroduction);
   for (const Section& section : kSections) {
-    page += fmt::format("\n## {}\n\n| Name | Type | Labels | Level | Since | Meaning |\n|---|---|---|---|---|---|\n",
-                        section.title);
+    page += fmt::format("\n## {}\n\n{}", section.title, kTableHead);
     for (const Family& family : Families())
-      if (section.holds(family))
-        page += fmt::format("| `{}` | {} | {} | {} | {} | {} |\n", family.name, TypeOf(family), LabelsText(family),
-                            LevelText(family.gates), OriginText(family.origin), family.help);
+      if (section.holds(family)) page += RowText(family);
   }
+  page += kLegacyIntroduction;
+  page += kTableHead;
+  for (const Family& family : Families(NameSet::kV07))
+    if (family.origin == series::Origin::kLegacy) page += RowText(family);
   return page;
 }
 

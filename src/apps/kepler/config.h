@@ -12,6 +12,7 @@
 #include "energy/hwmon/hwmon_source.h"
 #include "energy/rapl/rapl_interfaces.h"
 #include "export/otlp/request_builder.h"
+#include "export/series/family.h"
 #include "pipeline/node_tick.h"
 #include "pipeline/tick_schedule.h"
 #include "settings/table.h"
@@ -107,6 +108,7 @@ struct Config {
   Limits limits;
   bool created_lines = false;
   bool exact_totals = false;
+  series::NameSet names = series::NameSet::kV011;
   PushServer otlp;
   otlp::Compression otlp_compression = otlp::Compression::kGzip;
   JsonLines json_lines;

@@ -55,7 +55,8 @@ activity: {source: procfs, counters: hardware}
 attribution: {weights: counters, ratio: exact, split: baseline, idle: by-use}
 exporter:
   stdout: {enabled: true, top: 4}
-  prometheus: {enabled: false, debugCollectors: [process], metricsLevel: [node, vm], createdLines: true, exactTotals: true}
+  prometheus: {enabled: false, debugCollectors: [process], metricsLevel: [node, vm], createdLines: true, exactTotals: true,
+               names: v07}
 web: {configFile: /w, listenAddresses: ["[::1]:1"]}
 debug: {pprof: {enabled: true}}
 kube: {enabled: true, config: /k, nodeName: n, podInformer: {mode: apiserver, pollInterval: 1m}}
@@ -94,6 +95,7 @@ experimental:
   EXPECT_FALSE(c.prometheus_enabled);
   EXPECT_TRUE(c.created_lines);
   EXPECT_TRUE(c.exact_totals);
+  EXPECT_EQ(c.names, series::NameSet::kV07);
   EXPECT_THAT(c.debug_collectors, ElementsAre(DebugCollector::kProcess));
   EXPECT_EQ(c.metrics_level, Levels({MetricsLevel::kNode, MetricsLevel::kVm}));
   EXPECT_EQ(c.web_config_file, "/w");

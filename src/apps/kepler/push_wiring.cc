@@ -158,9 +158,11 @@ Result<std::unique_ptr<push::Pusher>> MakeOtlp(const Config& config, const Build
   if (const Status usable = http::client::CheckRequest(target.peer, probe); !usable)
     return At("exporter.otlp", usable.error());
 
+  series::Selection selection = MakeRenderOptions(config, build).selection;
+  selection.names = series::NameSet::kV011;  // the names of OpenTelemetry are made from them
   auto encoder = std::make_shared<otlp::Encoder>(
       otlp::EncoderOptions{.resource = MakeResource(config, build, environment.resource),
-                           .selection = MakeRenderOptions(config, build).selection,
+                           .selection = std::move(selection),
                            .compression = compression},
       std::move(read));
   log::Info("pushing", {{"exporter", "otlp"}, {"url", target.peer.Url() + target.request.target}});

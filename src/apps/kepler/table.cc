@@ -30,6 +30,7 @@ constexpr std::array kIdlePayers = {"node"sv, "by-use"sv, "by-request"sv};
 constexpr std::array kDebugCollectors = {"go"sv, "process"sv};
 constexpr std::array kInformerModes = {"auto"sv, "kubelet"sv, "apiserver"sv};
 constexpr std::array kCompressions = {"none"sv, "gzip"sv};
+constexpr std::array kNameSets = {"v011"sv, "v07"sv, "both"sv};
 constexpr std::array kLevels = {"node"sv, "process"sv, "container"sv, "vm"sv, "pod"sv, "namespace"sv, "owner"sv};
 
 constexpr int64_t kDay = Duration(hours(24)).count();
@@ -203,6 +204,10 @@ constexpr Key kKeys[] = {
         "In OpenMetrics, write a line with the start time after each counter (_created). The protobuf format always "
         "has these times; servers that do not ingest them store the lines as series",
         kAt<&Config::created_lines>),
+    Key("exporter.prometheus.names", "",
+        "Names of the metrics of processes, containers, virtual machines and pods: v011, as in Kepler 0.11; v07, as in "
+        "Kepler 0.7, for its dashboards and rules; both",
+        kAt<&Config::names>, {.choices = kNameSets}),
     Key("exporter.otlp.enabled", "exporter.otlp",
         "Send the metrics to an OpenTelemetry server by OTLP over HTTP. Environment variables OTEL_EXPORTER_OTLP_* "
         "stand in for keys that are not set",

@@ -293,7 +293,14 @@ prometheus::RenderOptions MakeRenderOptions(const Config& config, const BuildInf
                 Levels({MetricsLevel::kVm}).bits == series::kVm && Levels({MetricsLevel::kPod}).bits == series::kPod &&
                 Levels({MetricsLevel::kNamespace}).bits == series::kNamespace &&
                 Levels({MetricsLevel::kOwner}).bits == series::kOwner);
-  return {LabelText(config.node_name), {config.metrics_level.bits, build, !config.exact_totals}, config.created_lines};
+  std::string node = LabelText(config.node_name);
+  return {.node_name = node,
+          .selection = {.levels = config.metrics_level.bits,
+                        .build = build,
+                        .state_label = !config.exact_totals,
+                        .names = config.names,
+                        .node_name = node},
+          .created_lines = config.created_lines};
 }
 
 void ConfigureLog(const Config& config) {
