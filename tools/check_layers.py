@@ -57,6 +57,7 @@ SEES = {
     "export/push": {"base", "status", "http/client"},
     "export/otlp": {"base", "snapshot", "status", "export/push", "export/series", "http/client"},
     "export/remote_write": {"base", "snapshot", "status", "export/push", "export/series"},
+    "top": {"base", "json", "export/stdout"},
     "pipeline": {"base", "os", "cgroup", "energy", "activity", "workload", "workload/hypervisor", "attribution",
                  "model", "snapshot", "status"},
     "model_store": {"base", "os", "model", "http/client", "status"},
@@ -98,7 +99,7 @@ NAMESPACES = {
 SHARED = {"bpf": "activity/bpf"}
 
 # Rooms that compute and do no I/O, so that their tests need no mocks.
-PURE = {"attribution", "export/prometheus", "export/series", "json", "lab/dataset", "lab/pickle", "model", "snapshot", "status", IDENTITY}
+PURE = {"attribution", "export/prometheus", "export/series", "json", "lab/dataset", "lab/pickle", "model", "snapshot", "status", "top", IDENTITY}
 # Files that do no I/O in a room that does: they read the bytes of archives that nobody trusts.
 PURE_FILES = re.compile(r"^lab/files/\w*archive\.(cc|h)$")
 IO_HEADER = re.compile(r"^(fstream|filesystem|(sys|net|netinet|arpa)/.*|(unistd|fcntl|dirent|poll|pthread)\.h)$")
