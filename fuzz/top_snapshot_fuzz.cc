@@ -11,5 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto readings = kepler::top::ReadReadings(text);
   if (readings && readings->rows.size() > size) std::abort();
   if (!readings && readings.error().kind != kepler::ErrorKind::kMalformed) std::abort();
+  const auto history = kepler::top::ReadHistory(text);
+  if (!history && history.error().kind != kepler::ErrorKind::kMalformed) std::abort();
   return 0;
 }

@@ -129,6 +129,20 @@ Status CheckVersion(const Cursor& root) {
   return {};
 }
 
+/// A list of numbers, or null for unknown ones.
+Result<std::vector<std::optional<double>>> WattsOf(const Cursor& point, std::string_view key) {
+  KEPLER_TRY(const Cursor list, point.Member(key));
+  if (const auto numbers = list.Numbers()) return std::vector<std::optional<double>>(numbers->begin(), numbers->end());
+  KEPLER_TRY(const auto elements, list.Elements());
+  std::vector<std::optional<double>> out;
+  for (const Cursor& element : elements) {
+    auto& watts = out.emplace_back();
+    if (element.IsNull()) continue;
+    KEPLER_TRY(watts, element.Number());
+  }
+  return out;
+}
+
 }  // namespace
 
 Result<Readings> ReadReadings(std::string_view text) {
@@ -161,6 +175,28 @@ Result<Readings> ReadReadings(std::string_view text) {
                       .Number("unattributed_joules", out.unattributed_joules)
                       .Each("rows", out.rows, ReadRow)
                       .Done());
+  return out;
+}
+
+Result<PowerHistory> ReadHistory(std::string_view text) {
+  KEPLER_TRY(const json::Value value, json::Parse(text, kMaxValues));
+  const Cursor root(value);
+  KEPLER_CHECK_OK(CheckVersion(root));
+  PowerHistory out;
+  KEPLER_CHECK_OK(Reader(root).Number("step_seconds", out.step_seconds).Done());
+  KEPLER_TRY(const std::vector<std::string> zones, root.Texts("zones"));
+  for (const std::string& zone : zones) out.zones.push_back({.zone = zone});
+  KEPLER_TRY(const auto points, root.Elements("points"));
+  for (const Cursor& point : points) {
+    for (ZoneHistory& zone : out.zones) zone.watts.emplace_back();
+    for (const std::string_view key : {"active_watts", "idle_watts"}) {
+      KEPLER_TRY(const auto watts, WattsOf(point, key));
+      for (size_t z = 0; z < out.zones.size() && z < watts.size(); ++z) {
+        auto& sum = out.zones[z].watts.back();
+        if (watts[z]) sum = sum.value_or(0) + *watts[z];
+      }
+    }
+  }
   return out;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Answers of the agent's JSON API, as the screen needs them: /api/v1/snapshot. Texts are as the
+// Answers of the agent's JSON API, as the screen needs them: /api/v1/snapshot and /api/v1/history. Texts are as the
 // agent sent them, so they may hold anything: clean them before a terminal sees them (text_cells.h). Pure.
 #include <cstdint>
 #include <optional>
@@ -54,5 +54,18 @@ struct Readings {
 /// Reads an answer of /api/v1/snapshot. Unknown keys are ignored. kMalformed, with the byte or the path, if it is not
 /// JSON, if its version is not 1, or if a value has another type.
 [[nodiscard]] Result<Readings> ReadReadings(std::string_view text);
+
+/// Power of one zone at each tick; nothing where it is unknown.
+struct ZoneHistory {
+  std::string zone{};
+  std::vector<std::optional<double>> watts{};  // oldest first
+};
+struct PowerHistory {
+  double step_seconds = 0;
+  std::vector<ZoneHistory> zones{};
+};
+
+/// Reads an answer of /api/v1/history. Errors as ReadReadings().
+[[nodiscard]] Result<PowerHistory> ReadHistory(std::string_view text);
 
 }  // namespace kepler::top

@@ -73,5 +73,28 @@ TEST(Readings, EveryTruncationIsMalformed) {
   }
 }
 
+constexpr const char* kHistory = R"({"api":1,"step_seconds":5,"zones":["package","dram"],"points":[
+  {"time":"t","active_watts":[1.5,null],"idle_watts":[2,null]},{"time":"t","active_watts":[3],"idle_watts":[]}]})";
+
+TEST(History, IsTheSumOfActiveAndIdle) {
+  const auto got = ReadHistory(kHistory);
+  ASSERT_TRUE(got) << got.error().message;
+  EXPECT_EQ(got->step_seconds, 5);
+  ASSERT_EQ(got->zones.size(), 2);
+  EXPECT_THAT(got->zones[0].watts, testing::ElementsAre(3.5, 3.0));
+  EXPECT_THAT(got->zones[1].watts, testing::ElementsAre(std::nullopt, std::nullopt));
+}
+
+TEST(History, MalformedOrTruncatedIsAnError) {
+  for (const char* text :
+       {R"({"api":1,"points":[]})", R"({"api":1,"zones":[]})", R"({"api":1,"zones":[1],"points":[]})",
+        R"({"api":1,"zones":["a"],"points":[{"active_watts":["x"],"idle_watts":[1]}]})",
+        R"({"api":1,"zones":["a"],"points":[{"active_watts":[1]}]})"})
+    EXPECT_FALSE(ReadHistory(text)) << text;
+  const std::string text = kHistory;
+  for (size_t length = 0; length < text.size(); ++length)
+    EXPECT_FALSE(ReadHistory(std::string_view(text).substr(0, length))) << length;
+}
+
 }  // namespace
 }  // namespace kepler::top
