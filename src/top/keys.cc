@@ -111,6 +111,10 @@ Effect ApplyText(char32_t text, View& view) {
   switch (text) {
     case 'q':
       return Effect::kQuit;
+    case '?':
+    case 'h':
+      view.help = true;
+      return Effect::kNone;
     case 'w':
       return sort_by(Sort::kWatts);
     case 'j':
@@ -126,11 +130,30 @@ Effect ApplyText(char32_t text, View& view) {
   }
 }
 
+Effect Click(const Input& at, const Readings& readings, const Placement& placement, View& view) {
+  if (placement.header_line != 0 && at.line == placement.header_line) {
+    for (const SortArea& area : placement.areas)
+      if (at.column >= area.begin && at.column < area.end)
+        return ApplyText(U"wjc"[static_cast<size_t>(area.sort)], view);
+    return Effect::kNone;
+  }
+  if (at.line < placement.first_line || at.line >= placement.first_line + placement.rows) return Effect::kNone;
+  const size_t row = view.first + at.line - placement.first_line;
+  if (row >= readings.rows.size()) return Effect::kNone;
+  if (row == view.row) return OpenRow(readings, view);
+  Select(readings, row, view);
+  return Effect::kNone;
+}
+
 }  // namespace
 
 Effect Apply(const Input& input, const Readings& readings, const Placement& placement, View& view) {
   if (input.key == Key::kInterrupt) return Effect::kQuit;
   if (input.key == Key::kNone || input.key == Key::kResize) return Effect::kNone;
+  if (view.help) {
+    view.help = false;
+    return input.key == Key::kText && input.text == 'q' ? Effect::kQuit : Effect::kNone;
+  }
   if (view.is_editing) return Edit(input, view);
   const size_t page = std::max<size_t>(placement.rows, 1);
   const auto select = [&](size_t row) {
@@ -160,6 +183,8 @@ Effect Apply(const Input& input, const Readings& readings, const Placement& plac
       return GoBack(view);
     case Key::kTab:
       return ShowLevel(static_cast<Level>((static_cast<size_t>(view.now.level) + 1) % kLevelNames.size()), view);
+    case Key::kClick:
+      return Click(input, readings, placement, view);
     default:
       return Effect::kNone;
   }

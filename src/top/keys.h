@@ -1,7 +1,8 @@
 #pragma once
-// What keys do to the view. Pure.
+// What keys and clicks do to the view. Pure.
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "top/readings.h"
 #include "top/view.h"
@@ -22,18 +23,26 @@ enum class Key : uint8_t {
   kBackspace,
   kTab,
   kClear,
+  kClick,
   kResize,
   kInterrupt
 };
 
 struct Input {
   Key key = Key::kNone;
-  char32_t text = 0;  // of kText
+  char32_t text = 0;            // of kText
+  size_t line = 0, column = 0;  // of kClick
 };
 
-/// What was drawn where, for pages.
+/// What was drawn where, for clicks and pages.
+struct SortArea {
+  size_t begin, end;  // columns
+  Sort sort;
+};
 struct Placement {
+  size_t header_line = 0;           // of the table; 0: none
   size_t first_line = 0, rows = 0;  // of its rows
+  std::vector<SortArea> areas{};
 };
 
 enum class Effect : uint8_t { kNone, kFetch, kQuit };

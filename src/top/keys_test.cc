@@ -25,11 +25,15 @@ class Screen : public testing::Test {
     for (const char32_t c : text) last = Apply({.key = Key::kText, .text = c}, readings_, place_, view_);
     return last;
   }
+  Effect Click(size_t line, size_t column = 0) {
+    return Apply({.key = Key::kClick, .line = line, .column = column}, readings_, place_, view_);
+  }
   [[nodiscard]] std::string Asked() const { return Target(view_, place_.rows); }
 
   View view_;
   Readings readings_;
-  Placement place_{.first_line = 6, .rows = 10};
+  Placement place_{
+      .header_line = 5, .first_line = 6, .rows = 10, .areas = {{0, 8, Sort::kWatts}, {9, 17, Sort::kJoules}}};
 };
 
 TEST_F(Screen, KeysChooseLevelAndOrder) {
@@ -108,6 +112,29 @@ TEST_F(Screen, ArrowsAndPagesMoveTheSelection) {
   Answer(0);
   EXPECT_EQ(Press(Key::kDown), Effect::kNone) << "there is no row";
   EXPECT_EQ(Press(Key::kEnter), Effect::kNone);
+}
+
+TEST_F(Screen, ClicksSelectOpenAndSort) {
+  Type(U"3");
+  Answer(3);
+  EXPECT_EQ(Click(7), Effect::kNone);
+  EXPECT_EQ(view_.row, 1);
+  EXPECT_EQ(Click(7), Effect::kFetch) << "a click on the selected row opens it";
+  EXPECT_EQ(view_.now.under, "id1");
+  EXPECT_EQ(Click(5, 10), Effect::kFetch);
+  EXPECT_EQ(view_.sort, Sort::kJoules);
+  Answer(3);
+  EXPECT_EQ(Click(5, 70), Effect::kNone);
+  EXPECT_EQ(Click(0), Effect::kNone);
+  EXPECT_EQ(Click(9), Effect::kNone) << "there is no row";
+}
+
+TEST_F(Screen, AnyKeyLeavesTheHelp) {
+  Type(U"?");
+  EXPECT_TRUE(view_.help);
+  EXPECT_EQ(Type(U"3"), Effect::kNone);
+  EXPECT_FALSE(view_.help);
+  EXPECT_EQ(view_.now.level, Level::kProcess);
 }
 
 }  // namespace
