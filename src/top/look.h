@@ -1,0 +1,27 @@
+#pragma once
+// What the terminal can show, and a line of it. Pure.
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "top/text_cells.h"
+
+namespace kepler::top {
+
+/// What the terminal can show, and what a kilowatt-hour costs and emits.
+struct Look {
+  Glyphs glyphs = Glyphs::kUtf8;
+  std::optional<double> price{};   // currency per kWh
+  std::optional<double> carbon{};  // grams per kWh
+};
+
+[[nodiscard]] constexpr double KilowattHours(double joules) { return joules / 3.6e6; }
+
+enum class Style : uint8_t { kPlain, kTitle, kHeader, kSelected, kDim, kAlert };
+
+struct Line {
+  std::string text{};
+  Style style = Style::kPlain;
+};
+
+}  // namespace kepler::top
