@@ -72,7 +72,7 @@ std::string CoresText(std::optional<double> cores) { return cores ? fmt::format(
 
 std::string TimeText(double seconds) {
   if (!(seconds >= 0)) return "-";
-  if (seconds < 59.95) return fmt::format("{:.1f}s", seconds);
+  if (seconds < 59.95) return fmt::format("{:.{}f}s", seconds, seconds == std::floor(seconds) ? 0 : 1);
   if (seconds >= 1e12) return fmt::format("{:.0e}s", seconds);
   const auto whole = static_cast<uint64_t>(seconds);
   if (whole < 3600) return fmt::format("{}m{:02}s", whole / 60, whole % 60);
