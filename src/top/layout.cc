@@ -161,4 +161,19 @@ Frame Layout(const View& view, const Knowledge& known, const Size& size, const L
   return Clipped(std::move(frame), size, look.glyphs);
 }
 
+std::string PlainText(const View& view, const Readings& readings, size_t width, const Look& look) {
+  std::vector<Line> lines = {{fmt::format("{}  {}", readings.node, readings.time)}};
+  lines.front().text = Shown(lines.front().text, width, look.glyphs);
+  for (Line& line : ZoneLines(readings, {}, width, SIZE_MAX, look)) lines.push_back(std::move(line));
+  lines.emplace_back();
+  lines.push_back({Status(view, readings, std::min<size_t>(width, 100), look.glyphs)});
+  const WorkloadTable table(readings, view.sort, width, look);
+  lines.push_back({table.Header()});
+  for (size_t i = 0; i < readings.rows.size(); ++i) lines.push_back({table.Row(i)});
+  std::string out;
+  for (const Line& line : lines)
+    out += fmt::format("{}\n", std::string_view(line.text).substr(0, line.text.find_last_not_of(' ') + 1));
+  return out;
+}
+
 }  // namespace kepler::top

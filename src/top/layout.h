@@ -35,4 +35,7 @@ struct Frame {
 [[nodiscard]] size_t VisibleRows(const Knowledge& known, const Size& size);
 [[nodiscard]] Frame Layout(const View& view, const Knowledge& known, const Size& size, const Look& look);
 
+/// The zones and all rows, for a pipe. Each line ends with a newline.
+[[nodiscard]] std::string PlainText(const View& view, const Readings& readings, size_t width, const Look& look);
+
 }  // namespace kepler::top
