@@ -11,29 +11,21 @@
 #include <type_traits>
 #include <utility>
 
+#include "apps/kepler/push_target.h"
 #include "apps/kepler/wiring.h"
 #include "base/log.h"
-#include "base/small_file.h"
 #include "base/text.h"
 #include "export/otlp/environment.h"
 #include "export/otlp/receipt.h"
-#include "export/push/header_text.h"
-#include "http/client/url.h"
 
 namespace kepler::agent {
 namespace {
 
 using http::client::ClientRequest;
 
-constexpr size_t kMaxHeadersFile = 64 * 1024;
-
 std::string Variable(std::string_view name) {
   const char* const value = std::getenv(std::string(name).c_str());  // nothing changes the environment
   return value == nullptr ? "" : value;
-}
-
-std::unexpected<Error> At(std::string_view key, const Error& error) {
-  return Fail(error.kind, fmt::format("{}: {}", key, error.message));
 }
 
 /// Fills what the configuration of `server` leaves open.
@@ -74,37 +66,6 @@ void LogUses(const otlp::Environment& environment, const PushServer& configured)
   }
 }
 
-Status ReadPem(const std::string& path, std::string_view key, std::string& to) {
-  if (path.empty()) return {};
-  auto text = ReadSmallFile(path);
-  if (!text) return At(key, text.error());
-  if (text->empty()) return Fail(ErrorKind::kInvalid, fmt::format("{}: {} is empty", key, path));
-  to = *std::move(text);
-  return {};
-}
-
-/// `section`: "exporter.otlp".
-Result<http::client::Url> MakeUrl(std::string_view section, const PushServer& server, const std::string& url) {
-  auto parsed = http::client::ParseUrl(url);
-  if (!parsed) return At(fmt::format("{}.endpoint", section), parsed.error());
-  const auto key = [&](std::string_view name) { return fmt::format("{}.tls.{}", section, name); };
-  KEPLER_CHECK_OK(ReadPem(server.ca_file, key("caFile"), parsed->peer.ca));
-  KEPLER_CHECK_OK(ReadPem(server.cert_file, key("certFile"), parsed->peer.cert));
-  KEPLER_CHECK_OK(ReadPem(server.key_file, key("keyFile"), parsed->peer.key));
-  if (const Status usable = http::client::CheckPeer(parsed->peer); !usable)
-    return At(fmt::format("{}.tls", section), usable.error());
-  return parsed;
-}
-
-/// Adds headers of the environment, and those of the file as it is now.
-Status AddSecrets(const std::string& pairs, const std::string& file, ClientRequest& request) {
-  if (!pairs.empty()) KEPLER_CHECK_OK(push::AddHeaderPairs(pairs, request));
-  if (file.empty()) return {};
-  KEPLER_TRY(const std::string lines, ReadSmallFile(file, kMaxHeadersFile));
-  const Status added = push::AddHeaderLines(lines, request);
-  return added ? added : At(file, added.error());
-}
-
 otlp::Resource MakeResource(const Config& config, const BuildInfo& build, otlp::Resource given) {
   // A server may refuse a whole request for one text that is not UTF-8.
   for (auto& [key, value] : given) {
@@ -140,23 +101,12 @@ Result<std::unique_ptr<push::Pusher>> MakeOtlp(const Config& config, const Build
   if (server.interval == Duration::zero()) server.interval = std::chrono::seconds(15);
   if (server.timeout == Duration::zero()) server.timeout = std::chrono::seconds(10);
 
-  KEPLER_TRY(http::client::Url url, MakeUrl("exporter.otlp", server, server.endpoint));
-  push::Target target{.exporter = "otlp", .peer = std::move(url.peer)};
-  target.request = {.method = http::client::Method::kPost,
-                    .target = std::move(url.target),
-                    .accept = "application/x-protobuf",
-                    .content_type = "application/x-protobuf",
-                    .may_repeat = true,  // a data point has its time, so a server knows a repeated one
-                    .deadlines = {.total = std::chrono::ceil<std::chrono::milliseconds>(server.timeout)}};
-  if (compression == otlp::Compression::kGzip) target.request.headers.emplace_back("Content-Encoding", "gzip");
-  target.add_secrets = [pairs = environment.headers.value_or(""), file = server.headers_file](ClientRequest& request) {
-    return AddSecrets(pairs, file, request);
-  };
+  ClientRequest request;
+  request.accept = request.content_type = "application/x-protobuf";
+  if (compression == otlp::Compression::kGzip) request.headers.emplace_back("Content-Encoding", "gzip");
+  KEPLER_TRY(push::Target target, MakeTarget("otlp", {.section = "exporter.otlp", .url = "endpoint"}, server,
+                                             std::move(request), environment.headers.value_or("")));
   target.read_receipt = otlp::ReadReceipt;
-  ClientRequest probe = target.request;
-  if (const Status added = target.add_secrets(probe); !added) return At("exporter.otlp.headersFile", added.error());
-  if (const Status usable = http::client::CheckRequest(target.peer, probe); !usable)
-    return At("exporter.otlp", usable.error());
 
   series::Selection selection = MakeRenderOptions(config, build).selection;
   selection.names = series::NameSet::kV011;  // the names of OpenTelemetry are made from them
@@ -165,7 +115,6 @@ Result<std::unique_ptr<push::Pusher>> MakeOtlp(const Config& config, const Build
                            .selection = std::move(selection),
                            .compression = compression},
       std::move(read));
-  log::Info("pushing", {{"exporter", "otlp"}, {"url", target.peer.Url() + target.request.target}});
   return std::make_unique<push::Pusher>(
       std::move(target), push::DeliveryOptions{.max_bytes = static_cast<uint64_t>(server.max_queue_bytes)},
       server.interval, [encoder](const std::function<void(push::Request)>& take) { encoder->Encode(take); }, clock);
