@@ -69,6 +69,7 @@ Result<std::string> Agent::Check(const Config& config) {
   without_platform.platform_meters.clear();
   KEPLER_TRY(const auto meters, MakeMeters(without_platform, clock, shared));
   KEPLER_TRY(const auto otlp, MakeOtlp(config, {}, nullptr, clock));
+  KEPLER_TRY(const auto remote_write, MakeRemoteWrite(config, {}, nullptr, clock));
   if (config.activity_source == ActivityChoice::kBpf) {  // others take what there is
     KEPLER_TRY(const auto activity, MakeActivity(config, clock, shared.proc_stat));
   }
@@ -100,6 +101,14 @@ Status Agent::Build() {
   };
   KEPLER_TRY(auto otlp, MakeOtlp(config_, build_, read, clock_));
   if (otlp) pushers_.push_back(std::move(otlp));
+  const auto read_all = [this, read, with_self = Wants(config_, DebugCollector::kProcess)] {
+    series::Reading reading = read();
+    if (with_self) reading.self = daemon::ReadSelfStatus();
+    reading.http = HttpStatus();
+    return reading;
+  };
+  KEPLER_TRY(auto remote_write, MakeRemoteWrite(config_, build_, read_all, clock_));
+  if (remote_write) pushers_.push_back(std::move(remote_write));
   json_lines_ = MakeJsonLines(config_, [this, freshness = config_.freshness] {
     auto snapshot = collector_->Fresh();
     const bool stale = snapshot && freshness.IsOld(snapshot->taken_boot, clock_.Now());

@@ -54,14 +54,22 @@ struct Limits {
 /// A server that the agent sends its metrics to. Durations of 0 and empty texts are the defaults of the protocol.
 struct PushServer {
   bool enabled = false;
-  std::string endpoint;
+  std::string endpoint{};
   Duration interval{0};
   Duration timeout{0};
-  std::string headers_file;
+  std::string headers_file{};
   int64_t max_queue_bytes = int64_t{8} << 20;
-  std::string ca_file;
-  std::string cert_file;
-  std::string key_file;
+  std::string ca_file{};
+  std::string cert_file{};
+  std::string key_file{};
+};
+
+/// A server of Prometheus remote write.
+struct RemoteWrite {
+  PushServer server{.interval = std::chrono::seconds(15), .timeout = std::chrono::seconds(30)};
+  int64_t version = 1;  // of the protocol, 1 or 2
+  std::string job = "kepler";
+  std::string instance;  // empty: the node's name
 };
 
 /// A file with lines of JSON.
@@ -111,6 +119,7 @@ struct Config {
   series::NameSet names = series::NameSet::kV011;
   PushServer otlp;
   otlp::Compression otlp_compression = otlp::Compression::kGzip;
+  RemoteWrite remote_write;
   JsonLines json_lines;
   std::string web_config_file;
   std::vector<std::string> listen_addresses = {":28282"};

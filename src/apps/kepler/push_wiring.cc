@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <iterator>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -17,6 +18,7 @@
 #include "base/text.h"
 #include "export/otlp/environment.h"
 #include "export/otlp/receipt.h"
+#include "export/remote_write/request_writer.h"
 
 namespace kepler::agent {
 namespace {
@@ -118,6 +120,41 @@ Result<std::unique_ptr<push::Pusher>> MakeOtlp(const Config& config, const Build
   return std::make_unique<push::Pusher>(
       std::move(target), push::DeliveryOptions{.max_bytes = static_cast<uint64_t>(server.max_queue_bytes)},
       server.interval, [encoder](const std::function<void(push::Request)>& take) { encoder->Encode(take); }, clock);
+}
+
+Result<std::unique_ptr<push::Pusher>> MakeRemoteWrite(const Config& config, const BuildInfo& build,
+                                                      std::function<series::Reading()> read, const Clock& clock) {
+  const RemoteWrite& from = config.remote_write;
+  if (!from.server.enabled) return nullptr;
+  const bool is_v2 = from.version == 2;
+  ClientRequest request;
+  request.accept = "*/*";
+  request.content_type =
+      is_v2 ? "application/x-protobuf;proto=io.prometheus.write.v2.Request" : "application/x-protobuf";
+  request.headers = {{"Content-Encoding", "snappy"}, {"X-Prometheus-Remote-Write-Version", is_v2 ? "2.0.0" : "0.1.0"}};
+  KEPLER_TRY(push::Target target, MakeTarget("remote_write", {.section = "exporter.remoteWrite", .url = "url"},
+                                             from.server, std::move(request)));
+  if (is_v2) {
+    target.written_header = "X-Prometheus-Remote-Write-Samples-Written";
+    target.unsupported_hint =
+        "the server may not accept remote write 2.0; set exporter.remoteWrite.version to 1 if it does not: ";
+  }
+  const prometheus::RenderOptions page = MakeRenderOptions(config, build);
+  auto writer = std::make_shared<remote_write::RequestWriter>(
+      remote_write::WriterOptions{.version = is_v2 ? remote_write::Version::k2 : remote_write::Version::k1,
+                                  .selection = page.selection,
+                                  .node_name = page.node_name,
+                                  .job = LabelText(from.job),
+                                  .instance = from.instance.empty() ? page.node_name : LabelText(from.instance)},
+      std::move(read));
+  push::DeliveryOptions options{.max_bytes = static_cast<uint64_t>(from.server.max_queue_bytes)};
+  // As the specification says: all server errors, and 429.
+  options.retry.statuses.resize(100);
+  std::iota(options.retry.statuses.begin(), options.retry.statuses.end(), 500U);
+  options.retry.statuses.push_back(429);
+  return std::make_unique<push::Pusher>(
+      std::move(target), std::move(options), from.server.interval,
+      [writer](const std::function<void(push::Request)>& take) { writer->Encode(take); }, clock);
 }
 
 std::unique_ptr<json_lines::FileExporter> MakeJsonLines(const Config& config,

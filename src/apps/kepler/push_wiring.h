@@ -20,6 +20,11 @@ namespace kepler::agent {
 [[nodiscard]] Result<std::unique_ptr<push::Pusher>> MakeOtlp(const Config& config, const BuildInfo& build,
                                                              std::function<series::Reading()> read, const Clock& clock);
 
+/// Null if exporter.remoteWrite is off. Otherwise as MakeOtlp(), without the environment.
+[[nodiscard]] Result<std::unique_ptr<push::Pusher>> MakeRemoteWrite(const Config& config, const BuildInfo& build,
+                                                                    std::function<series::Reading()> read,
+                                                                    const Clock& clock);
+
 /// Null if exporter.jsonLines.path is empty. `read` as above.
 [[nodiscard]] std::unique_ptr<json_lines::FileExporter> MakeJsonLines(const Config& config,
                                                                       std::function<json_lines::Reading()> read);
