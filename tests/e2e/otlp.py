@@ -1,14 +1,10 @@
-"""An OpenTelemetry server: OTLP over HTTP with protobuf, read by the library of protobuf. A test chooses its answers."""
-import contextlib
+"""An OpenTelemetry server: OTLP over HTTP with protobuf, read by the library of protobuf."""
 import dataclasses
 import gzip
-import http.server
-import socketserver
-import ssl
-import threading
 
 from harness import wait_until
 from protobuf_messages import message_class
+from push_server import PushServer
 
 # The parts of opentelemetry-proto 1.7 that the agent uses: name, number, type.
 MESSAGES = {
@@ -91,61 +87,15 @@ def read(body, headers):
     return Push(points, resource, dict(headers))
 
 
-class OtlpServer(contextlib.AbstractContextManager):
-    """`answer(handler, number)` answers request `number` in place of 200; it returns whether the request counts as taken.
-    `tls`: (certificate, key) as files. `port`: 0 for any."""
+class OtlpServer(PushServer):
+    path, answer_type = "/v1/metrics", "application/x-protobuf"
 
-    def __init__(self, answer=None, tls=None, port=0):
-        self.pushes, self.requests, self.answer = [], 0, answer
-        server = self
+    def __init__(self, *args, **kwargs):
+        self.pushes = []
+        super().__init__(*args, **kwargs)
 
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self):
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                server.requests += 1
-                if self.path != "/v1/metrics" or self.headers["Content-Type"] != "application/x-protobuf":
-                    return self.say(404)
-                if server.answer is None or server.answer(self, server.requests):
-                    server.pushes.append(read(body, self.headers))
-                    if server.answer is None:
-                        self.say(200)
-
-            def say(self, status, body=b"", **headers):
-                self.send_response(status)
-                self.send_header("Content-Type", "application/x-protobuf")
-                self.send_header("Content-Length", str(len(body)))
-                for name, value in headers.items():
-                    self.send_header(name.replace("_", "-"), value)
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_):
-                pass
-
-        class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
-            daemon_threads = True
-            allow_reuse_address = True
-
-            def handle_error(self, *_):
-                """A client that leaves is no error of ours."""
-
-        self.http = Server(("127.0.0.1", port), Handler)
-        if tls:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(*tls)
-            self.http.socket = context.wrap_socket(self.http.socket, server_side=True)
-        self.port = self.http.server_address[1]
-        self.url = f"{'https' if tls else 'http'}://127.0.0.1:{self.port}"
-
-    def __enter__(self):
-        threading.Thread(target=self.http.serve_forever, args=(0.05,), daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        self.http.shutdown()
-        self.http.server_close()
+    def take(self, body, headers):
+        self.pushes.append(read(body, headers))
 
     def wait(self, count=1):
         """The latest push, once there are `count` of them."""

@@ -2,7 +2,6 @@
 import os
 import re
 import shutil
-import subprocess
 import tempfile
 import time
 import unittest
@@ -11,6 +10,7 @@ from exposition import microjoules
 from harness import Agent, free_port, require, run_tests, run_to_end, wait_until
 from otlp import OtlpServer
 from prometheus import replace_once
+from push_server import make_certificate
 
 CONFIG = """
 cpu: {preferredMeters: [fake]}
@@ -139,14 +139,7 @@ class Faults(unittest.TestCase):
             agent.wait_log("no pid")
 
     def test_a_server_that_hangs_delays_neither_scrapes_nor_the_stop(self):
-        def hang(handler, _):
-            handler.send_response(200)
-            handler.send_header("Content-Length", "10000000000")
-            handler.end_headers()
-            for _ in range(600):
-                time.sleep(0.1)
-                handler.wfile.write(b"x" * 1000)  # until the agent leaves
-        with OtlpServer(hang) as server, Agent(config=CONFIG % server.url) as agent:
+        with OtlpServer(lambda handler, _: handler.say_endlessly()) as server, Agent(config=CONFIG % server.url) as agent:
             wait_until(lambda: server.requests, "a request")
             begin = time.monotonic()
             agent.scrape_after()
@@ -159,9 +152,7 @@ class Faults(unittest.TestCase):
     def test_certificates_and_headers_from_files(self):
         require(shutil.which("openssl"), "openssl makes the certificates")
         with tempfile.TemporaryDirectory() as folder:
-            subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
-                            "-subj", "/CN=collector", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "key.pem", "-out",
-                            "cert.pem"], cwd=folder, check=True, capture_output=True)
+            make_certificate(folder)
             with open(f"{folder}/headers", "w", encoding="ascii") as file:
                 file.write("Authorization: Bearer first\nX-Team: blue\n")
             with OtlpServer(tls=(f"{folder}/cert.pem", f"{folder}/key.pem")) as server:

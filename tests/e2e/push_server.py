@@ -1,0 +1,90 @@
+"""A server that receives the requests of an exporter that pushes. A test chooses its answers."""
+import contextlib
+import http.server
+import socketserver
+import ssl
+import subprocess
+import threading
+
+
+def make_certificate(folder):
+    """Writes cert.pem and key.pem for 127.0.0.1."""
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+                    "-subj", "/CN=collector", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "key.pem", "-out",
+                    "cert.pem"], cwd=folder, check=True, capture_output=True)
+
+
+class PushServer(contextlib.AbstractContextManager):
+    """`answer(handler, number)` answers request `number` in place of say_ok(); it returns whether the request counts as taken.
+    `tls`: (certificate, key) as files. `port`: 0 for any."""
+
+    path = None         # of the requests; others are answered with 404
+    answer_type = None  # Content-Type of the answers
+
+    def __init__(self, answer=None, tls=None, port=0):
+        self.requests, self.answer = 0, answer
+        server = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                server.requests += 1
+                if self.path != server.path or not self.headers["Content-Type"].startswith("application/x-protobuf"):
+                    return self.say(404)
+                if server.answer is None or server.answer(self, server.requests):
+                    server.take(body, self.headers)
+                    if server.answer is None:
+                        server.say_ok(self)
+
+            def say(self, status, body=b"", **headers):
+                self.send_response(status)
+                self.send_header("Content-Type", server.answer_type)
+                self.send_header("Content-Length", str(len(body)))
+                for name, value in headers.items():
+                    self.send_header(name.replace("_", "-"), value)
+                self.end_headers()
+                self.wfile.write(body)
+
+            def say_endlessly(self):
+                """A 200 whose body lasts for a minute, or until the client leaves."""
+                self.send_response(200)
+                self.send_header("Content-Length", "10000000000")
+                self.end_headers()
+                for _ in range(600):
+                    threading.Event().wait(0.1)
+                    self.wfile.write(b"x" * 1000)
+
+            def log_message(self, *_):
+                pass
+
+        class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
+            daemon_threads = True
+            allow_reuse_address = True
+
+            def handle_error(self, *_):
+                """A client that leaves is no error of ours."""
+
+        self.http = Server(("127.0.0.1", port), Handler)
+        if tls:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*tls)
+            self.http.socket = context.wrap_socket(self.http.socket, server_side=True)
+        self.port = self.http.server_address[1]
+        self.url = f"{'https' if tls else 'http'}://127.0.0.1:{self.port}"
+
+    def take(self, body, headers):
+        """Reads a request that counts as taken."""
+        raise NotImplementedError
+
+    def say_ok(self, handler):
+        handler.say(200)
+
+    def __enter__(self):
+        threading.Thread(target=self.http.serve_forever, args=(0.05,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.http.shutdown()
+        self.http.server_close()
