@@ -1,0 +1,96 @@
+"""The exporter of remote write: the figures of a scrape, through servers that are away, throttled or wrong."""
+import tempfile
+import unittest
+
+from exposition import microjoules
+from harness import Agent, free_port, run_tests, run_to_end, wait_until
+from prometheus import replace_once
+from remote_write import RemoteWriteServer
+from remote_write import microjoules as pushed
+
+CONFIG = """
+cpu: {preferredMeters: [fake]}
+monitor: {interval: 1s}
+exporter:
+  remoteWrite:
+    enabled: true
+    url: %s
+    interval: 1s
+"""
+VERSION_2 = "    version: 2\n"
+# Families with values of the moment of a scrape or a push: their series are compared, their values are not.
+OF_THE_MOMENT = ("kepler_http_", "kepler_push_", "kepler_config_", "kepler_log_", "process_")
+# Families about one page of /metrics.
+OF_A_SUMS = ("kepler_node_cpu_joules_total", "kepler_node_cpu_active_joules_total", "kepler_process_cpu_joules_total",
+        "kepler_node_cpu_unlisted_joules_total", "kepler_node_cpu_unattributed_joules_total")
+
+
+def taken_at(scrape):
+    """When the figures of a scrape were taken, in milliseconds since the epoch."""
+    return int(scrape.value("kepler_snapshot_timestamp_seconds") * 1000)
+
+
+class Figures(unittest.TestCase):
+    def check_same_as_scrape(self, config, extra=""):
+        with RemoteWriteServer() as server, Agent(config=config % server.url + extra) as agent:
+            def pair():
+                scrape = agent.scrape()
+                return wait_until(lambda: taken_at(scrape) < max(server.times, default=0), "the next push") and (
+                    taken_at(scrape) in server.complete() and (scrape, server.complete()[taken_at(scrape)]))
+            scrape, push = wait_until(pair, "a push and a scrape of one tick")
+            instance, = {dict(labels)["node_name"] for labels in push if "node_name" in dict(labels)}
+            values = {}
+            for labels, point in push.items():
+                labels = dict(labels)
+                self.assertEqual((labels.pop("job"), labels.pop("instance")), ("kepler", instance))
+                name = labels.pop("__name__")
+                self.assertEqual(point.kind, scrape.types[name])
+                values.setdefault(name, {})[tuple(sorted(labels.items()))] = point.value
+            expected = {name: {tuple(pair for pair in labels if pair[1]): float(value) for labels, value in family.items()}
+                        for name, family in scrape.families.items() if name not in OF_A_PAGE}
+            self.assertEqual({name: family.keys() for name, family in values.items()},
+                             {name: family.keys() for name, family in expected.items()})
+            for name in expected.keys():
+                if not name.startswith(OF_THE_MOMENT):
+                    self.assertEqual(values[name], expected[name], name)
+            for name in SUMS:
+                self.assertEqual(pushed(push, name), microjoules(scrape.sum(name)), name)
+            self.assertGreater(pushed(push, "kepler_node_cpu_joules_total"), 0)
+            return scrape, push
+
+    def test_version_1_has_the_series_and_values_of_a_scrape(self):
+        _, push = self.check_same_as_scrape(CONFIG)
+        self.assertEqual({point.start for point in push.values()}, {0})
+
+    def test_version_2_has_start_times_too(self):
+        scrape, push = self.check_same_as_scrape(CONFIG, VERSION_2)
+        self.assertIn("state", {label for labels in push for label, _ in labels})
+        for labels, point in push.items():
+            if point.kind == "gauge":
+                self.assertEqual(point.start, 0)
+            elif point.value > 0:
+                self.assertTrue(point.time - 60_000 < point.start < point.time, (labels, point))
+
+    def test_exact_totals_have_one_series_without_state(self):
+        _, push = self.check_same_as_scrape(replace_once(CONFIG, "exporter:\n", "exporter:\n  prometheus: {exactTotals: true}\n"))
+        self.assertNotIn("state", {label for labels in push if dict(labels)["__name__"] == "kepler_process_cpu_joules_total"
+                                   for label, _ in labels})
+
+    def test_bad_settings_are_refused_by_the_check_too(self):
+        for text, message in (("url: ''", "exporter.remoteWrite.url"),
+                              ("url: 'http://u:p@h'", "exporter.remoteWrite.url"),
+                              ("url: 'http://h', version: 3", "exporter.remoteWrite.version"),
+                              ("url: 'http://h', headersFile: /nowhere/x", "exporter.remoteWrite.headersFile"),
+                              ("url: 'https://h', tls: {caFile: /nowhere/x}", "exporter.remoteWrite.tls.caFile"),
+                              ("url: 'http://h', interval: 1ms", "exporter.remoteWrite.interval")):
+            with self.subTest(text), tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+                file.write(f"exporter: {{remoteWrite: {{enabled: true, {text}}}}}\n")
+                file.flush()
+                for flag in ("--config.check", f"--web.listen-address=127.0.0.1:{free_port()}"):
+                    code, output = run_to_end(flag, f"--config.file={file.name}")
+                    self.assertEqual(code, 1, output)
+                    self.assertIn(message, output)
+
+
+if __name__ == "__main__":
+    run_tests()
