@@ -1,11 +1,14 @@
 """The exporter of remote write: the figures of a scrape, through servers that are away, throttled or wrong."""
+import shutil
 import tempfile
+import time
 import unittest
 
 from exposition import microjoules
-from harness import Agent, free_port, run_tests, run_to_end, wait_until
+from harness import Agent, free_port, require, run_tests, run_to_end, wait_until
 from prometheus import replace_once
-from remote_write import RemoteWriteServer
+from push_server import make_certificate
+from remote_write import WRITTEN, RemoteWriteServer
 from remote_write import microjoules as pushed
 
 CONFIG = """
@@ -23,6 +26,15 @@ OF_THE_MOMENT = ("kepler_http_", "kepler_push_", "kepler_config_", "kepler_log_"
 # Families about one page of /metrics.
 OF_A_SUMS = ("kepler_node_cpu_joules_total", "kepler_node_cpu_active_joules_total", "kepler_process_cpu_joules_total",
         "kepler_node_cpu_unlisted_joules_total", "kepler_node_cpu_unattributed_joules_total")
+
+
+def counted(agent, family, **labels):
+    return int(agent.scrape().value(family, exporter="remote_write", **labels))
+
+
+def dropped(agent):
+    return {reason: counted(agent, "kepler_push_dropped_points_total", reason=reason)
+            for reason in ("queue_full", "refused", "partial")}
 
 
 def taken_at(scrape):
@@ -90,6 +102,88 @@ class Figures(unittest.TestCase):
                     code, output = run_to_end(flag, f"--config.file={file.name}")
                     self.assertEqual(code, 1, output)
                     self.assertIn(message, output)
+
+
+class Faults(unittest.TestCase):
+    def test_an_outage_loses_nothing_and_keeps_the_order(self):
+        port = free_port()
+        with Agent(config=CONFIG % f"http://127.0.0.1:{port}/api/v1/write") as agent:
+            wait_until(lambda: counted(agent, "kepler_push_queue_requests") >= 3, "requests that wait")
+            with RemoteWriteServer(port=port) as server:
+                wait_until(lambda: counted(agent, "kepler_push_queue_requests") == 0, "the end of the queue", 60)
+                self.assertEqual(server.times, sorted(server.times), "in order")
+                self.assertGreaterEqual(len(server.pushes), 3)
+                joules = [pushed(push, "kepler_node_cpu_joules_total") for _, push in sorted(server.pushes.items())]
+                self.assertEqual(joules, sorted(joules))
+                self.assertGreaterEqual(counted(agent, "kepler_push_points_total"),
+                                        sum(len(push) for push in server.complete().values()))
+            self.assertEqual(set(dropped(agent).values()), {0})
+
+    def test_throttled_then_refused_then_a_server_error(self):
+        said = []
+
+        def answer(handler, number):
+            said.append(time.monotonic())
+            if number == 1:
+                handler.say(429, Retry_After="2")
+            elif number == 2:
+                handler.say(400, b"out of order sample")
+            elif number == 3:
+                handler.say(500, b"no space left")
+            else:
+                handler.say(204)
+            return number > 3
+        with RemoteWriteServer(answer) as server, Agent(config=CONFIG % server.url) as agent:
+            server.wait()
+            self.assertGreater(said[1] - said[0], 1.9, "Retry-After")
+            self.assertEqual(counted(agent, "kepler_push_failures_total", reason="throttled"), 1)
+            self.assertEqual(counted(agent, "kepler_push_failures_total", reason="refused"), 1)
+            self.assertEqual(counted(agent, "kepler_push_failures_total", reason="server"), 1)
+            self.assertGreater(dropped(agent)["refused"], 10)
+            agent.wait_log("out of order sample")
+
+    def test_version_2_counts_what_the_server_did_not_store(self):
+        def answer(handler, number):
+            if number == 1:
+                handler.say(415, b"unknown proto")
+            elif number == 2:
+                handler.say(204)
+            elif number == 3:
+                handler.say(400, b"bad series", **{WRITTEN.replace("-", "_"): "7"})
+            else:
+                handler.say(204, **{WRITTEN.replace("-", "_"): "1000000"})
+            return number != 1
+        with RemoteWriteServer(answer) as server, Agent(config=CONFIG % server.url + VERSION_2) as agent:
+            server.wait(4)
+            agent.wait_log("set exporter.remoteWrite.version to 1.*unknown proto")
+            agent.wait_log("data points rejected: .*set exporter.remoteWrite.version to 1.*has no " + WRITTEN)
+            self.assertGreater(dropped(agent)["partial"], 10)
+            self.assertGreater(dropped(agent)["refused"], 10)
+            self.assertEqual(counted(agent, "kepler_push_failures_total", reason="partial"), 1)
+
+    def test_an_endless_answer_delays_neither_scrapes_nor_the_stop(self):
+        with RemoteWriteServer(lambda handler, _: handler.say_endlessly()) as server, Agent(config=CONFIG % server.url) as agent:
+            wait_until(lambda: counted(agent, "kepler_push_failures_total", reason="answer") > 0, "an answer that is too long", 60)
+            begin = time.monotonic()
+            agent.scrape_after()
+            self.assertEqual(agent.stop(), 0)
+            self.assertLess(time.monotonic() - begin, 10)
+
+    def test_certificates_and_tenants_from_files(self):
+        require(shutil.which("openssl"), "openssl makes the certificates")
+        with tempfile.TemporaryDirectory() as folder:
+            make_certificate(folder)
+            with open(f"{folder}/headers", "w", encoding="ascii") as file:
+                file.write("Authorization: Bearer s3cret\nX-Scope-OrgID: blue\n")
+            with RemoteWriteServer(tls=(f"{folder}/cert.pem", f"{folder}/key.pem")) as server:
+                with Agent(config=CONFIG % server.url) as agent:
+                    wait_until(lambda: counted(agent, "kepler_push_failures_total", reason="certificate") > 0, "a refusal")
+                    self.assertEqual(server.pushes, {})
+                with Agent(config=CONFIG % server.url + f"    headersFile: {folder}/headers\n"
+                                                         f"    tls: {{caFile: {folder}/cert.pem}}\n") as agent:
+                    server.wait()
+                    self.assertEqual((server.headers["Authorization"], server.headers["X-Scope-OrgID"]), ("Bearer s3cret", "blue"))
+                    self.assertNotIn("s3cret", agent.log())
 
 
 if __name__ == "__main__":
