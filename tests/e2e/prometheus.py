@@ -88,6 +88,17 @@ class Prometheus(contextlib.AbstractContextManager):
         """The result of an instant query, as Prometheus has it."""
         return json.loads(self.get("/api/v1/query?" + urllib.parse.urlencode(parameters)))["data"]["result"]
 
+    def at(self, selector, milliseconds):
+        """[(labels, value)] of the samples with exactly that time."""
+        found = self.ask(query=f"{selector}[1ms]", time=f"{milliseconds / 1000:.3f}")
+        return [(series["metric"], float(value)) for series in found for time, value in series["values"]
+                if round(float(time) * 1000) == milliseconds]
+
+    def restart(self):
+        """Kills the server and starts it again on its port, with its data."""
+        end(self.process)
+        self.__enter__()
+
     def query(self, expression):
         return [float(result["value"][1]) for result in self.ask(query=expression)]
 

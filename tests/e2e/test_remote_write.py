@@ -1,4 +1,5 @@
 """The exporter of remote write: the figures of a scrape, through servers that are away, throttled or wrong."""
+import os
 import shutil
 import tempfile
 import time
@@ -6,7 +7,7 @@ import unittest
 
 from exposition import microjoules
 from harness import Agent, free_port, require, run_tests, run_to_end, wait_until
-from prometheus import replace_once
+from prometheus import NEWER, Prometheus, replace_once
 from push_server import make_certificate
 from remote_write import WRITTEN, RemoteWriteServer
 from remote_write import microjoules as pushed
@@ -102,6 +103,56 @@ class Figures(unittest.TestCase):
                     code, output = run_to_end(flag, f"--config.file={file.name}")
                     self.assertEqual(code, 1, output)
                     self.assertIn(message, output)
+
+
+class RealServer(unittest.TestCase):
+    def check(self, extra, **server):
+        """Through two outages: the sums at each time are those of the scrape of that time."""
+        prometheus = Prometheus(**server)
+        with Agent(config=CONFIG % f"http://127.0.0.1:{prometheus.port}/api/v1/write" + extra) as agent:
+            scrapes = {}
+
+            def scrape_until(condition):
+                def done():
+                    scrape = agent.scrape()
+                    scrapes.setdefault(taken_at(scrape), scrape)
+                    return condition()
+                wait_until(done, "the queue", 90, period=0.2)
+
+            def queued():
+                return counted(agent, "kepler_push_queue_requests")
+            scrape_until(lambda: queued() >= 3)
+            with prometheus:
+                scrape_until(lambda: queued() == 0)
+                prometheus.restart()
+                scrape_until(lambda: queued() == 0 and len(scrapes) >= 10)
+                self.assertEqual(set(dropped(agent).values()), {0}, agent.log())
+                checked = 0
+                for at, scrape in scrapes.items():
+                    if not prometheus.at("kepler_snapshot_timestamp_seconds", at):
+                        continue  # of a tick between two pushes, or not sent yet
+                    checked += 1
+                    for name in SUMS:
+                        found = prometheus.at(name, at)
+                        self.assertEqual(sum(round(value * 1e6) for _, value in found), microjoules(scrape.sum(name)), name)
+                        self.assertEqual(len(found), len(scrape.series(name)), name)
+                self.assertGreaterEqual(checked, 5)
+                return prometheus.ask(query="kepler_node_cpu_joules_total")
+
+    def test_debians_prometheus_stores_version_1(self):
+        found = self.check("    instance: rack7\n    job: energy\n", flags=("--web.enable-remote-write-receiver",))
+        self.assertEqual({(series["metric"]["instance"], series["metric"]["job"]) for series in found}, {("rack7", "energy")})
+
+    def test_prometheus_3_stores_version_2(self):
+        require(os.access(NEWER, os.X_OK), "Prometheus 3.16 is not built: tests/cluster/programs.py prometheus")
+        self.check(VERSION_2, program=NEWER, flags=("--web.enable-remote-write-receiver",))
+
+    def test_a_server_without_version_2_is_noticed(self):
+        prometheus = Prometheus(flags=("--web.enable-remote-write-receiver",))
+        with prometheus, Agent(config=CONFIG % f"http://127.0.0.1:{prometheus.port}/api/v1/write" + VERSION_2) as agent:
+            agent.wait_log("data points rejected: .*set exporter.remoteWrite.version to 1")
+            self.assertGreater(dropped(agent)["partial"], 10)
+            self.assertEqual(prometheus.ask(query="kepler_node_cpu_joules_total"), [])
 
 
 class Faults(unittest.TestCase):
