@@ -1,5 +1,6 @@
 """The exporter of remote write: the figures of a scrape, through servers that are away, throttled or wrong."""
 import os
+import re
 import shutil
 import tempfile
 import time
@@ -22,10 +23,12 @@ exporter:
     interval: 1s
 """
 VERSION_2 = "    version: 2\n"
+PAGE = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "remote-write.md")
 # Families with values of the moment of a scrape or a push: their series are compared, their values are not.
 OF_THE_MOMENT = ("kepler_http_", "kepler_push_", "kepler_config_", "kepler_log_", "process_")
 # Families about one page of /metrics.
-OF_A_SUMS = ("kepler_node_cpu_joules_total", "kepler_node_cpu_active_joules_total", "kepler_process_cpu_joules_total",
+OF_A_PAGE = ("kepler_cut_series", "kepler_exposed_series", "promhttp_metric_handler_errors_total")
+SUMS = ("kepler_node_cpu_joules_total", "kepler_node_cpu_active_joules_total", "kepler_process_cpu_joules_total",
         "kepler_node_cpu_unlisted_joules_total", "kepler_node_cpu_unattributed_joules_total")
 
 
@@ -88,6 +91,12 @@ class Figures(unittest.TestCase):
         _, push = self.check_same_as_scrape(replace_once(CONFIG, "exporter:\n", "exporter:\n  prometheus: {exactTotals: true}\n"))
         self.assertNotIn("state", {label for labels in push if dict(labels)["__name__"] == "kepler_process_cpu_joules_total"
                                    for label, _ in labels})
+
+    def test_the_configuration_of_the_page_works(self):
+        with open(PAGE, encoding="utf-8") as file:
+            config = re.search(r"^```yaml\n(exporter:.*?)^```", file.read(), re.DOTALL | re.MULTILINE)[1]
+        with RemoteWriteServer() as server, Agent(config=replace_once(config, "http://localhost:9090/api/v1/write", server.url)):
+            wait_until(lambda: server.pushes, "a push")
 
     def test_bad_settings_are_refused_by_the_check_too(self):
         for text, message in (("url: ''", "exporter.remoteWrite.url"),
