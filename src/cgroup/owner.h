@@ -38,6 +38,9 @@ struct Owner {
 /// Runtimes with generated hex ids. If two of these runtimes have the same id, one of them copied the id. In other
 /// runtimes, people choose the ids as names.
 [[nodiscard]] std::span<const std::string_view> RuntimesWithHexIds();
+/// Returns true for a runtime whose ids are the names of its containers: lxc, systemd-nspawn, `kepler run`. No cluster
+/// knows them.
+[[nodiscard]] bool HasNamesAsIds(std::string_view runtime);
 
 /// Users that may create cgroups in a directory of a cgroup tree.
 struct Directory {

@@ -187,6 +187,10 @@ std::optional<PodName> PodOfDirectory(const Site& site) {
 
 std::span<const std::string_view> RuntimesWithHexIds() { return kHexRuntimes; }
 
+bool HasNamesAsIds(std::string_view runtime) {
+  return runtime == "lxc" || runtime == "systemd-nspawn" || runtime == "kepler-run";
+}
+
 std::optional<ContainerId> ContainerAt(const Site& site) {
   for (const Rule& rule : kRules) {
     if (!FitsNeighbours(rule, site)) continue;

@@ -210,6 +210,15 @@ TEST_F(NodeTickPods, SameNamesInANewVersion_SeriesGoOn) {
   EXPECT_EQ(Joules(latest_->containers.energy_at(0, 0)), 20);
 }
 
+TEST_F(NodeTickPods, CommandOfKeplerRunInAPod_IsNotAskedFor) {
+  Learn("web", "server");
+  Run(20);
+  directory_.missed.clear();
+  node_.activity.Start(1, 11, "make", kPodBox + "/kepler-run-make-7");
+  Run(20);
+  EXPECT_TRUE(directory_.missed.empty());
+}
+
 TEST_F(NodeTickPods, ContainerThatNobodyNames_IsAskedFor) {
   EXPECT_EQ(directory_.missed, std::set{kId});
   Learn("web", "server");

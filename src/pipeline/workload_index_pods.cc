@@ -19,7 +19,8 @@ OwnerView OwnerOf(const workload::KnownPod& pod) {
 
 void WorkloadIndex::AwaitNames(const cgroup::Owner& owner, Row pod, Row container) {
   const bool knows_pod = pods_->FindPod(owner.pod_uid) != nullptr;
-  const bool has_container = owner.container && cgroup::AuthorityOf(owner.container->id).empty();
+  const bool has_container = owner.container && cgroup::AuthorityOf(owner.container->id).empty() &&
+                             !cgroup::HasNamesAsIds(owner.container->runtime);
   const bool knows_container = !has_container || pods_->FindContainer(owner.container->id) != nullptr;
   if (knows_pod && knows_container) return;
   directory_->Miss(owner.pod_uid, has_container ? owner.container->id : std::string_view());

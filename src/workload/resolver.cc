@@ -23,11 +23,6 @@ bool IsRuntimeInit(const cgroup::ProcessInfo& process) {
   return process.comm.starts_with("runc:[") || program == "runc" || program == "crun" || program == "youki";
 }
 
-/// Runtimes that use the user's container name as the id.
-bool IdIsName(const ContainerId& container) {
-  return container.runtime == "lxc" || container.runtime == "systemd-nspawn";
-}
-
 std::string PathsOf(const os::CgroupLines& lines) {
   std::string paths;
   for (const os::CgroupLine& line : lines) paths += fmt::format("{}\n", line.path);
@@ -139,7 +134,7 @@ std::optional<Resolver::Credentials> Resolver::ReadCredentials(const cgroup::Pro
 }
 
 std::string Resolver::NameOf(const ContainerId& container, const cgroup::ProcessInfo& process) {
-  if (IdIsName(container)) return std::string(cgroup::PlainId(container.id));
+  if (cgroup::HasNamesAsIds(container.runtime)) return std::string(cgroup::PlainId(container.id));
   std::string& name = Meet(container, process).name;
   if (name.empty() && late_ == Delayed::kNo && !process.kernel_thread && !IsRuntimeInit(process))
     name = ReadName(process);

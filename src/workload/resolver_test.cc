@@ -109,6 +109,7 @@ TEST_F(ResolverTest, IdChosenByPeople_IsTheName) {
   EXPECT_EQ(
       resolver_.Resolve(Process(10, "/sbin/init", "/machine.slice/systemd-nspawn@lab.service/payload")).container_name,
       "lab");
+  EXPECT_EQ(resolver_.Resolve(Process(10, "/usr/bin/make", "/user.slice/kepler-run-make-7")).container_name, "make-7");
   EXPECT_EQ(resolver_.reads_failed(), 0U);
 }
 
