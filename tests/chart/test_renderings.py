@@ -1,4 +1,5 @@
 """The chart with other values than its own. tools/chart.sh renders them and runs this; CI, which has no helm, does not."""
+import json
 import os
 import pathlib
 import re
@@ -210,6 +211,12 @@ class OtherValues(unittest.TestCase):
         text = (HERE.parent.parent / "deploy/helm/kepler/files/rules/alerts.yaml").read_text(encoding="utf-8")
         for alert in ("KeplerSeriesNearLimit", "KeplerMemoryHigh"):
             self.assertIn(f"expr: {self.expression('exact-passwords', alert)}\n", text)
+
+    def test_the_config_map_has_every_dashboard(self):
+        maps = [item for item in self.renderings["exact-all-knobs"].all("ConfigMap")
+                if "grafana_dashboard" in item["metadata"]["labels"]]
+        files = {path.name: json.loads(path.read_text()) for path in (HERE.parent.parent / "deploy/grafana").glob("*.json")}
+        self.assertEqual([{name: json.loads(text) for name, text in item["data"].items()} for item in maps], [files])
 
     def test_cgroup_v1_hierarchies_are_mounted_one_by_one(self):
         hierarchies = {f"/host/sys/fs/cgroup/{name}" for name in ("cpu,cpuacct", "net_cls", "unified")}

@@ -222,6 +222,38 @@ class Rules(unittest.TestCase):
         self.assertEqual((alerts, alerts), (fires, quiet))
 
 
+class Dashboards(unittest.TestCase):
+    def setUp(self):
+        self.dashboards = {path.name: json.loads(path.read_text()) for path in (ROOT / "deploy/grafana").glob("*.json")}
+
+    def test_they_are_made_from_their_tables(self):
+        subprocess.run([sys.executable, ROOT / "tools/dashboards/make.py"], check=True, timeout=60)
+
+    def test_grafana_can_import_them(self):
+        """No id of a server, a fixed uid, the data source by a variable, and no panel over another."""
+        for name, one in self.dashboards.items():
+            with self.subTest(name):
+                self.assertEqual((one["uid"] + ".json", "id" in one), (name, False))
+                self.assertLessEqual(len(one["uid"]), 40)
+                sources = re.findall(r'"uid": ?"([^"]+)"', json.dumps([one["panels"], one["templating"]]))
+                self.assertEqual(set(sources), {"${datasource}"})
+                taken = set()
+                for panel in one["panels"]:
+                    place = panel["gridPos"]
+                    cells = {(x, y) for x in range(place["x"], place["x"] + place["w"])
+                             for y in range(place["y"], place["y"] + place["h"])}
+                    self.assertLessEqual(place["x"] + place["w"], 24)
+                    self.assertFalse(cells & taken, panel["title"])
+                    taken |= cells
+                self.assertEqual(len({panel["id"] for panel in one["panels"]}), len(one["panels"]))
+
+    def test_names_with_quotes_work_in_every_matcher(self):
+        for name, one in self.dashboards.items():
+            for text in re.findall(r'"(?:expr|query)": "((?:[^"\\]|\\.)*)"', json.dumps(one)):
+                for variable in re.findall(r"\$[^_].*?[,})]", text):
+                    self.assertRegex(variable, r"^\$\{\w+:regex\}", f"{name}: {text}")
+
+
 class Compose(unittest.TestCase):
     FOLDER = ROOT / "deploy/compose"
 
