@@ -247,6 +247,14 @@ class Dashboards(unittest.TestCase):
                     taken |= cells
                 self.assertEqual(len({panel["id"] for panel in one["panels"]}), len(one["panels"]))
 
+    def test_they_have_the_panels_and_variables_of_kepler_0_11(self):
+        panels = [panel for one in self.dashboards.values() for panel in one["panels"] if panel["type"] != "row"]
+        self.assertGreaterEqual(len(panels), 21)
+        self.assertEqual([panel["title"] for panel in panels if not panel["description"] or
+                          not panel["fieldConfig"]["defaults"]["unit"]], [])
+        variables = {variable["name"] for one in self.dashboards.values() for variable in one["templating"]["list"]}
+        self.assertLessEqual({"datasource", "job", "node", "zone", "namespace", "pod", "process", "container", "vm"}, variables)
+
     def test_names_with_quotes_work_in_every_matcher(self):
         for name, one in self.dashboards.items():
             for text in re.findall(r'"(?:expr|query)": "((?:[^"\\]|\\.)*)"', json.dumps(one)):

@@ -10,9 +10,10 @@ import sys
 
 import health
 import nodes
+import workloads
 
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "deploy/grafana"
-DASHBOARDS = (nodes.OVERVIEW, health.HEALTH)
+DASHBOARDS = (nodes.OVERVIEW, workloads.NAMESPACES, workloads.WORKLOADS, workloads.MACHINES, health.HEALTH)
 
 
 def main(write):
