@@ -1,33 +1,26 @@
 #include "export/json_lines/lines.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <array>
-#include <chrono>
-#include <cstdlib>
-#include <ctime>
 #include <iterator>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "base/text.h"
+#include "export/series/figure_text.h"
 #include "export/series/visit.h"
 
 namespace kepler::json_lines {
 namespace {
 
+using series::JoulesText;
+using series::TimeText;
 using snapshot::Level;
 
 constexpr std::array<uint32_t, snapshot::kLevels> kSelected = {series::kProcess, series::kContainer, series::kVm,
                                                                series::kPod,     series::kNamespace, series::kOwner};
-
-std::string TimeText(WallTime time) {
-  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch());
-  const auto seconds = static_cast<std::time_t>(ms.count() / 1000);
-  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(seconds), ms.count() % 1000);
-}
 
 class Writer {
  public:
@@ -48,8 +41,8 @@ class Writer {
       const bool is_split = snapshot_.zones[z].domain == status::Domain::kCpu;
       Begin("node");
       Put(R"(,"zone":{},"path":{},"start":"{}","joules":{})", zones_[z], QuoteJson(snapshot_.zones[z].path),
-          TimeText(snapshot_.StartOf(zone.begin)), Joules(zone.total));
-      if (is_split) Put(R"(,"active_joules":{},"idle_joules":{})", Joules(zone.active), Joules(zone.idle));
+          TimeText(snapshot_.StartOf(zone.begin)), JoulesText(zone.total));
+      if (is_split) Put(R"(,"active_joules":{},"idle_joules":{})", JoulesText(zone.active), JoulesText(zone.idle));
       if (zone.fresh && !options_.stale) {
         Put(R"(,"watts":{})", zone.power.watts());
         if (is_split) Put(R"(,"active_watts":{},"idle_watts":{})", zone.active_power.watts(), zone.idle_power.watts());
@@ -113,16 +106,10 @@ class Writer {
 
  private:
   [[nodiscard]] bool Wants(Level level) const { return (options_.levels & kSelected[static_cast<size_t>(level)]) != 0; }
-  /// Joules to the microjoule, exactly.
-  static std::string Joules(Energy energy) {
-    constexpr int64_t kMicro = 1'000'000;
-    const int64_t uj = energy.microjoules();
-    return fmt::format("{}{}.{:06}", uj < 0 ? "-" : "", std::abs(uj / kMicro), std::abs(uj % kMicro));
-  }
   /// Active energy by zone, and idle energy where workloads share it.
   void Energies(std::span<const Energy> energies) {
-    Values("joules", energies.size(), status::Domain::kCpu, [&](size_t z) { return Joules(energies[z]); });
-    Values("idle_joules", energies.size(), status::Domain::kIdleCpu, [&](size_t z) { return Joules(energies[z]); });
+    Values("joules", energies.size(), status::Domain::kCpu, [&](size_t z) { return JoulesText(energies[z]); });
+    Values("idle_joules", energies.size(), status::Domain::kIdleCpu, [&](size_t z) { return JoulesText(energies[z]); });
   }
   /// An object with the values of the zones of a domain; nothing if there are none.
   template <class Value>
