@@ -1,0 +1,48 @@
+// A query of the JSON API: any bytes give bounded values or an error, and the snapshot is then written as valid UTF-8.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/text.h"
+#include "export/api/snapshot_json.h"
+#include "export/api/workload_query.h"
+
+namespace {
+
+/// One process, named by the input.
+kepler::snapshot::Snapshot SnapshotOf(std::string_view name) {
+  kepler::snapshot::Snapshot s;
+  s.zones.push_back({"package", "p", "fake"});
+  s.node.emplace_back();
+  s.unattributed.resize(1);
+  for (auto& level : s.unlisted)
+    for (auto& reason : level) reason.resize(1);
+  for (auto& level : s.unnamed) level.resize(1);
+  s.processes.zones = 1;
+  s.processes.identity.push_back(std::make_shared<const kepler::snapshot::ProcessIdentity>(
+      kepler::snapshot::ProcessIdentity{1, std::string(name), std::string(name), "regular", "", ""}));
+  s.processes.state.emplace_back();
+  s.processes.cpu.emplace_back();
+  s.processes.energy.emplace_back();
+  s.processes.watts.emplace_back();
+  return s;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const auto query = kepler::api::ParseQuery(text, ~0U);
+  if (!query) {
+    if (query.error().message.empty() || !kepler::IsValidUtf8(query.error().message)) std::abort();
+    return 0;
+  }
+  if (query->limit == 0 || query->limit > kepler::api::kMaxRows) std::abort();
+  if (query->search.size() > kepler::api::kMaxSearch || query->under.size() > kepler::api::kMaxUnder) std::abort();
+  const std::string json = kepler::api::SnapshotJson(SnapshotOf(text), false, *query, {});
+  if (!kepler::IsValidUtf8(json) || json.find('\n') != json.size() - 1) std::abort();
+  return 0;
+}
