@@ -1,0 +1,74 @@
+#include "export/api/endpoint.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "export/series/family.h"
+#include "testing/snapshot_builder.h"
+
+namespace kepler::api {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+std::shared_ptr<const snapshot::Snapshot> Busy(uint64_t sequence, size_t processes = 20) {
+  auto s = testing::BusySnapshot({"package"}, processes);
+  s.sequence = sequence;
+  return std::make_shared<const snapshot::Snapshot>(std::move(s));
+}
+
+http::server::Response Answer(const std::shared_ptr<const snapshot::Snapshot>& snapshot, std::string query) {
+  Renderings renderings({.gates = series::kAllLevels});
+  Endpoint endpoint([&] { return series::Reading{.snapshot = snapshot}; }, renderings);
+  http::server::Request request;
+  request.query = std::move(query);
+  return endpoint.Snapshot(request);
+}
+
+TEST(Endpoint, AnswersJsonThatNobodyStores) {
+  const auto answer = Answer(Busy(1), "limit=1");
+  EXPECT_EQ(answer.status, 200u);
+  EXPECT_EQ(answer.content_type, "application/json");
+  EXPECT_THAT(*answer.body, HasSubstr(R"("total":20,"matching":20)"));
+  EXPECT_THAT(answer.headers, ::testing::Contains(::testing::Pair("Cache-Control", "no-store")));
+}
+
+TEST(Endpoint, ErrorsAreJson) {
+  const auto bad = Answer(Busy(1), "limit=%22");
+  EXPECT_EQ(bad.status, 400u);
+  EXPECT_EQ(bad.content_type, "application/json");
+  EXPECT_THAT(*bad.body, StartsWith(R"({"error":"parameter limit: \"\"\" is invalid; allowed)"));
+  EXPECT_EQ(Answer(nullptr, "").status, 503u);
+}
+
+TEST(Renderings, OneTextPerSnapshotAndQuery) {
+  Renderings renderings({.gates = series::kAllLevels});
+  const auto first = Busy(1), second = Busy(2);
+  const Query two{.limit = 2}, three{.limit = 3};
+  const auto text = renderings.Get(*first, false, two);
+  EXPECT_EQ(renderings.Get(*first, false, two), text);
+  EXPECT_NE(renderings.Get(*first, false, three), text);
+  EXPECT_NE(renderings.Get(*first, true, two), text);
+  EXPECT_NE(renderings.Get(*second, false, two), text);
+}
+
+TEST(Renderings, TextsThatSomebodyHas_AreBounded) {
+  Renderings renderings({.gates = series::kAllLevels});
+  const auto snapshot = Busy(1, kMaxRows);
+  std::vector<Renderings::Text> held;
+  while (auto text = renderings.Get(*snapshot, false, {.limit = kMaxRows - held.size()})) {
+    held.push_back(std::move(text));
+    ASSERT_LT(held.size(), 200u);
+  }
+  EXPECT_GT(held.size(), 20u);
+  EXPECT_EQ(Answer(snapshot, "").status, 200u) << "a limit for each agent";
+  held.resize(held.size() - 3);
+  EXPECT_TRUE(renderings.Get(*snapshot, false, {.limit = 1}));
+}
+
+}  // namespace
+}  // namespace kepler::api
