@@ -242,6 +242,8 @@ void Agent::AddEndpoints() {
     server_->Handle("/metrics", [this](const http::server::Request& request, http::server::Responder answer) {
       metrics_->Handle(request, std::move(answer));
     });
+    AddApi();
+    links.push_back({"/api/v1/snapshot", "Figures as JSON", "Zones, meters and workloads; see docs/api.md"});
   }
   const auto live = [this](const http::server::Request&, const http::server::Responder& answer) {
     answer(Health(collector_->IsLive(), "the last tick is too old"));
@@ -265,6 +267,21 @@ void Agent::AddEndpoints() {
   server_->Handle({.path = "/", .runs_on = http::server::RunsOn::kWorkers},
                   [this, links](const http::server::Request&, const http::server::Responder& answer) {
                     answer(Text(web::LandingPage(build_.version, links, Meters()), "text/html; charset=utf-8"));
+                  });
+}
+
+void Agent::AddApi() {
+  renderings_ = std::make_unique<api::Renderings>(
+      api::Source{.version = build_.version, .node = config_.node_name, .gates = config_.metrics_level.bits});
+  const auto read = [this, freshness = config_.freshness] {
+    auto snapshot = collector_->Fresh();
+    const bool stale = snapshot && freshness.IsOld(snapshot->taken_boot, clock_.Now());
+    return series::Reading{.snapshot = std::move(snapshot), .stale = stale};
+  };
+  api_ = std::make_unique<api::Endpoint>(read, *renderings_);
+  server_->Handle({.path = "/api/v1/snapshot", .runs_on = http::server::RunsOn::kWorkers},
+                  [this](const http::server::Request& request, const http::server::Responder& answer) {
+                    answer(api_->Snapshot(request));
                   });
 }
 

@@ -13,6 +13,8 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "daemon/run.h"
+#include "export/api/endpoint.h"
+#include "export/api/renderings.h"
 #include "export/json_lines/file_exporter.h"
 #include "export/prometheus/scrape_cache.h"
 #include "export/push/pusher.h"
@@ -54,6 +56,8 @@ class Agent final : public daemon::Service {
   [[nodiscard]] Status StartPrinter();
   [[nodiscard]] Status StartPushers();
   void AddEndpoints();
+  /// The JSON API, which shows only what /metrics may show.
+  void AddApi();
   /// The meters, for the landing page; nothing before the first snapshot. Any thread.
   [[nodiscard]] std::optional<web::PageTable> Meters() const;
   [[nodiscard]] status::HttpStatus HttpStatus();
@@ -79,6 +83,8 @@ class Agent final : public daemon::Service {
   std::unique_ptr<json_lines::FileExporter> json_lines_;  // null: off
   std::unique_ptr<http::server::Server> server_;
   std::unique_ptr<web::MetricsEndpoint> metrics_;
+  std::unique_ptr<api::Renderings> renderings_;
+  std::unique_ptr<api::Endpoint> api_;  // null without metrics_
   std::unique_ptr<console::Printer> printer_;
 };
 

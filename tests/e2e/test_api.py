@@ -1,0 +1,121 @@
+"""The JSON API: the figures of a scrape, bounded and filtered, with the same logins, and hostile names as text."""
+import base64
+import datetime
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from exposition import microjoules
+from harness import Agent, end, run_tests, wait_until
+
+CONFIG = """
+cpu: {preferredMeters: [fake]}
+monitor: {interval: 1s}
+exporter: {prometheus: {metricsLevel: [node, process, container, pod]}}
+"""
+USERS = "basic_auth_users:\n  alice: $2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW\n"
+HOSTILE = "<b>\"&\n\x1b[1m"  # 15 bytes at most
+
+
+def unique(pairs):
+    if len(dict(pairs)) != len(pairs):
+        raise AssertionError(f"a key twice: {pairs}")
+    return dict(pairs)
+
+
+def read(agent, query="", headers=None):
+    status, head, body = agent.get("/api/v1/snapshot" + query, headers)
+    if head["Content-Type"] != "application/json":
+        raise AssertionError(f"{status} {head}: {body[:200]}")
+    return status, json.loads(body.decode("utf-8", "strict"), parse_float=str, object_pairs_hook=unique)
+
+
+def whole(joules):
+    return int(joules.replace(".", ""))
+
+
+def time_of(scrape):
+    at = scrape.value("kepler_snapshot_timestamp_seconds")
+    when = datetime.datetime.fromtimestamp(int(at * 1000) / 1000, datetime.timezone.utc)
+    return when.strftime("%Y-%m-%dT%H:%M:%S.") + f"{when.microsecond // 1000:03}Z"
+
+
+class Api(unittest.TestCase):
+    def test_figures_are_those_of_the_scrape_of_the_same_snapshot(self):
+        with Agent(config=CONFIG) as agent:
+            def pair():
+                scrape = agent.scrape()
+                status, answer = read(agent, "?limit=1000&sort=joules")
+                self.assertEqual(status, 200)
+                return (scrape, answer) if answer["time"] == time_of(scrape) else None
+            scrape, answer = wait_until(pair, "a scrape and an answer of one tick")
+        self.assertEqual((answer["api"], answer["stale"], answer["conservation_error_microjoules"]), (1, False, 0))
+        self.assertEqual({zone["zone"] for zone in answer["zones"] if zone["domain"] == "cpu"}, set(scrape.zones()))
+        for zone in answer["zones"]:
+            if zone["domain"] != "cpu":
+                continue
+            for part in ("active", "idle"):
+                value = scrape.value(f"kepler_node_cpu_{part}_joules_total", zone=zone["zone"])
+                self.assertEqual(whole(zone[f"{part}_joules"]), microjoules(value))
+            self.assertEqual(float(zone["watts"]), float(scrape.value("kepler_node_cpu_watts", zone=zone["zone"])))
+        workloads = answer["workloads"]
+        rows, name = workloads["rows"], workloads["zone"]
+        self.assertEqual((workloads["matching"], len(rows)), (workloads["total"], workloads["total"]))
+        for row in rows:
+            labels = {"pid": str(row["pid"]), "state": "running" if row["running"] else "terminated"}
+            for zone, figures in row["zones"].items():
+                value = scrape.value("kepler_process_cpu_joules_total", zone=zone, **labels)
+                self.assertEqual(whole(figures["joules"]), microjoules(value), (row, zone))
+            self.assertEqual(float(row["cpu_seconds"]), float(scrape.value("kepler_process_cpu_seconds_total", pid=labels["pid"])))
+        self.assertEqual(sum(whole(row["joules"]) for row in rows), whole(workloads["listed_joules"]))
+        active, = [whole(zone["active_joules"]) for zone in answer["zones"] if zone["zone"] == name and zone["domain"] == "cpu"]
+        parts = [workloads[f"{part}_joules"] for part in ("listed", "unlisted", "unattributed")]
+        self.assertEqual(sum(map(whole, parts)), active)
+        self.assertEqual(rows, sorted(rows, key=lambda row: (-whole(row["joules"]), row["pid"])))
+        self.assertIn("in use", {meter["state"] for meter in answer["meters"]})
+
+    def test_bad_queries_are_answered_400_with_the_allowed_values(self):
+        with Agent(config=CONFIG) as agent:
+            for query, text in (("level=vm", "process, container, pod"), ("sort=x", "watts, joules, cpu"),
+                                ("limit=1001", "1 to 1000"), ("search=" + "a" * 65, "64 bytes"), ("search=%", "hexadecimal")):
+                status, answer = read(agent, "?" + query)
+                self.assertEqual(status, 400, query)
+                self.assertIn(text, answer["error"])
+            self.assertEqual(len(read(agent, "?limit=1")[1]["workloads"]["rows"]), 1)
+
+    def test_hostile_names_are_found_and_stay_text(self):
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        path = os.path.join(folder, HOSTILE)
+        shutil.copy("/bin/sleep", path)
+        process = subprocess.Popen([path, "600"])
+        self.addCleanup(end, process)
+        with Agent(config=CONFIG) as agent:
+            def row():
+                rows = read(agent, f"?search={process.pid}")[1]["workloads"]["rows"]
+                return [row for row in rows if row["pid"] == process.pid]
+            found, = wait_until(row, "the process")
+            self.assertEqual(found["comm"].replace("�", "?"), HOSTILE.replace("\x1b", "?"))
+            rows = read(agent, "?search=%3CB%3E%22%26")[1]["workloads"]["rows"]
+            self.assertEqual([row["pid"] for row in rows], [process.pid])
+
+    def test_logins_are_those_of_the_metrics(self):
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        web = os.path.join(folder, "web.yml")
+        with open(web, "w", encoding="ascii") as file:
+            file.write(USERS)
+        login = {"Authorization": "Basic " + base64.b64encode(b"alice:secret").decode()}
+        with Agent(f"--web.config-file={web}", config=CONFIG, ready=False) as agent:
+            wait_until(lambda: "serving" in agent.log(), "the server")
+            self.assertEqual(agent.get("/api/v1/snapshot")[0], 401)
+            wait_until(lambda: read(agent, headers=login)[0] == 200, "the first snapshot")
+
+    def test_without_metrics_there_is_no_api(self):
+        with Agent(config=CONFIG.replace("{metricsLevel", "{enabled: false, metricsLevel")) as agent:
+            self.assertEqual(agent.get("/api/v1/snapshot")[0], 404)
+
+
+if __name__ == "__main__":
+    run_tests()
