@@ -7,15 +7,19 @@
 namespace kepler::prometheus {
 namespace {
 
-void Render10000Processes(benchmark::State& state, Format format) {
+void Render10000Processes(benchmark::State& state, Format format, series::NameSet names = series::NameSet::kV011) {
   const auto snapshot = testing::BusySnapshot({"core", "dram", "package", "psys"}, 10'000);
-  const RenderOptions options{.node_name = "worker-17.example.com"};
+  const RenderOptions options{.node_name = "worker-17.example.com", .selection = {.names = names}};
   size_t bytes = 0;
   for (auto _ : state) bytes = RenderPage(snapshot, options, {}, format).gzip.size();
   state.counters["bytes"] = static_cast<double>(bytes);
 }
 BENCHMARK_CAPTURE(Render10000Processes, text, Format::kText004)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(Render10000Processes, openmetrics, Format::kOpenMetrics100)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(Render10000Processes, text_v07, Format::kText004, series::NameSet::kV07)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(Render10000Processes, text_both, Format::kText004, series::NameSet::kBoth)
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(Render10000Processes, protobuf, Format::kProtobuf)->Unit(benchmark::kMillisecond);
 
 /// What a client that takes no gzip costs beyond that.
