@@ -150,8 +150,10 @@ TEST(ProtobufPage, EveryFamilyLabelAndValue_AreThoseOfTheText) {
   const status::SelfStatus self;
   const status::HttpStatus http;
   const Extras extras{.self = &self, .http = &http};
+  RenderOptions kubernetes = Options();
+  kubernetes.selection.labels = LabelSet::kKubernetes;
   for (const RenderOptions& options :
-       {Options(), Options(kNode), RenderOptions{}, WithNames(NameSet::kV07), WithNames(NameSet::kBoth)}) {
+       {Options(), Options(kNode), RenderOptions{}, WithNames(NameSet::kV07), WithNames(NameSet::kBoth), kubernetes}) {
     std::vector<std::string> text = Lines(Text(s, options, extras));
     std::vector<std::string> decoded = TextLines(DecodedPage(s, options, extras));
     EXPECT_GT(decoded.size(), 100u);

@@ -2,6 +2,11 @@
 #include <array>
 #include <iterator>
 #include <list>
+#include <map>
+#include <mutex>
+#include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "export/series/family_table.h"
@@ -16,16 +21,29 @@ bool IsOfWorkloads(const Family& family) {
   return one_level && family.name != "kepler_cut_series";
 }
 
+/// Lists of labels that families of a catalogue refer to.
 using LabelLists = std::list<std::vector<std::string_view>>;
 
-/// `labels` keeps the labels of the families that change.
-void RemoveStateLabel(std::vector<Family>& families, LabelLists& labels) {
-  for (Family& family : families) {
-    if (family.name.ends_with("_state_info") || std::ranges::count(family.labels, "state") == 0) continue;
-    auto& left = labels.emplace_back(family.labels.begin(), family.labels.end());
-    std::erase(left, "state");
-    family.labels = left;
-  }
+void ReplaceLabels(Family& family, std::vector<std::string_view> labels, LabelLists& lists) {
+  std::ranges::sort(labels);
+  family.labels = lists.emplace_back(std::move(labels));
+}
+
+void RemoveStateLabel(Family& family, LabelLists& lists) {
+  if (family.name.ends_with("_state_info") || std::ranges::count(family.labels, "state") == 0) return;
+  std::vector<std::string_view> labels(family.labels.begin(), family.labels.end());
+  std::erase(labels, "state");
+  ReplaceLabels(family, std::move(labels), lists);
+}
+
+void AddKubernetesLabels(Family& family, LabelLists& lists) {
+  const bool of_pods = family.gates == kPod || family.gates == kContainer;
+  if (family.origin == Origin::kLegacy || !of_pods) return;
+  std::vector<std::string_view> labels(family.labels.begin(), family.labels.end());
+  std::erase(labels, "pod_name");
+  std::erase(labels, "pod_namespace");
+  labels.insert(labels.end(), {"namespace", "pod"});
+  ReplaceLabels(family, std::move(labels), lists);
 }
 
 std::vector<Family> Merge(std::span<const Family> first, std::span<const Family> second) {
@@ -34,39 +52,34 @@ std::vector<Family> Merge(std::span<const Family> first, std::span<const Family>
   return all;
 }
 
-template <NameSet kNames, bool kStateLabel>
-std::span<const Family> Catalogue() {
-  static LabelLists labels;
-  static const std::vector<Family> kFamilies = [] {
-    std::vector<Family> all = Merge(EnergyFamilies(), AgentFamilies());
-    if (kNames == NameSet::kV07) std::erase_if(all, IsOfWorkloads);
-    if (kNames != NameSet::kV011) all = Merge(LegacyFamilies(), all);
-    // Of families with one name the first is kept, which is the one of 0.7.
-    const auto rest = std::ranges::unique(all, {}, &Family::name);
-    all.erase(rest.begin(), rest.end());
-    if (!kStateLabel) RemoveStateLabel(all, labels);
-    return all;
-  }();
-  return kFamilies;
-}
-
-template <NameSet kNames>
-std::span<const Family> Catalogue(bool state_label) {
-  return state_label ? Catalogue<kNames, true>() : Catalogue<kNames, false>();
+std::vector<Family> MakeFamilies(NameSet names, bool state_label, LabelSet labels, LabelLists& lists) {
+  std::vector<Family> all = Merge(EnergyFamilies(), AgentFamilies());
+  if (names == NameSet::kV07) std::erase_if(all, IsOfWorkloads);
+  if (names != NameSet::kV011) all = Merge(LegacyFamilies(), all);
+  // Of families with one name the first is kept, which is the one of 0.7.
+  const auto rest = std::ranges::unique(all, {}, &Family::name);
+  all.erase(rest.begin(), rest.end());
+  for (Family& family : all) {
+    if (!state_label) RemoveStateLabel(family, lists);
+    if (labels == LabelSet::kKubernetes) AddKubernetesLabels(family, lists);
+  }
+  return all;
 }
 
 }  // namespace
 
-std::span<const Family> Families(NameSet names, bool state_label) {
-  switch (names) {
-    case NameSet::kV011:
-      return Catalogue<NameSet::kV011>(state_label);
-    case NameSet::kV07:
-      return Catalogue<NameSet::kV07>(state_label);
-    case NameSet::kBoth:
-      return Catalogue<NameSet::kBoth>(state_label);
-  }
-  return {};
+std::span<const Family> Families(NameSet names, bool state_label, LabelSet labels) {
+  struct Catalogue {
+    LabelLists lists;
+    std::vector<Family> families;
+  };
+  static std::mutex mutex;
+  static std::map<std::tuple<NameSet, bool, LabelSet>, Catalogue> catalogues;  // each is made once and stays
+  const std::scoped_lock lock(mutex);
+  const auto [found, added] = catalogues.try_emplace({names, state_label, labels});
+  Catalogue& catalogue = found->second;
+  if (added) catalogue.families = MakeFamilies(names, state_label, labels, catalogue.lists);
+  return catalogue.families;
 }
 
 bool IsAboutPage(const Family& family) {

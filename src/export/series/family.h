@@ -50,8 +50,15 @@ enum class NameSet : uint8_t {
   kBoth   // of families with the same name, the one of 0.7
 };
 
-/// Sorted by name. Without `state_label` only the *_state_info families have the label `state`.
-[[nodiscard]] std::span<const Family> Families(NameSet names = NameSet::kV011, bool state_label = true);
+/// Labels of the families of pods and containers that have the names of 0.11.
+enum class LabelSet : uint8_t {
+  kV011,       // pod_name and pod_namespace, on pods
+  kKubernetes  // pod and namespace, on pods and containers
+};
+
+/// Sorted by name. Without `state_label` only the *_state_info families have the label `state`. Thread-safe.
+[[nodiscard]] std::span<const Family> Families(NameSet names = NameSet::kV011, bool state_label = true,
+                                               LabelSet labels = LabelSet::kV011);
 
 inline constexpr std::string_view kTotal = "_total";
 /// Returns "counter" or "gauge".

@@ -56,6 +56,21 @@ TEST(LegacyFamilies, Both_HasAllNamesOnce) {
   }
 }
 
+TEST(LegacyFamilies, LabelSet_ChangesOnlyTheFamiliesOf011) {
+  const auto plain = Families(NameSet::kBoth);
+  const auto kubernetes = Families(NameSet::kBoth, true, LabelSet::kKubernetes);
+  ASSERT_EQ(plain.size(), kubernetes.size());
+  for (size_t i = 0; i < plain.size(); ++i) {
+    const bool same = std::ranges::equal(plain[i].labels, kubernetes[i].labels);
+    const bool of_pods = plain[i].gates == kPod || plain[i].gates == kContainer;
+    EXPECT_EQ(same, plain[i].origin == Origin::kLegacy || !of_pods) << plain[i].name;
+    EXPECT_TRUE(std::ranges::is_sorted(kubernetes[i].labels)) << plain[i].name;
+    EXPECT_EQ(plain[i].labels.empty() ? "" : plain[i].labels.back(),
+              kubernetes[i].labels.empty() ? "" : kubernetes[i].labels.back())
+        << "a zone is the last label";
+  }
+}
+
 TEST(LegacyFamilies, Default_HasNone) {
   for (const Family& family : Families()) EXPECT_NE(family.origin, Origin::kLegacy) << family.name;
 }

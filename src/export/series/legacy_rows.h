@@ -58,11 +58,10 @@ class LegacyLabels {
     Put(std::string_view(pid_.data(), pid_end), source, id.type, id.vm_id);
   }
   LegacyLabels(const Context& c, const snapshot::ContainerIdentity& id, bool has_mode, std::string_view source) {
-    const auto pod = c.pods.find(id.pod_id);
-    const bool named = pod != c.pods.end();
-    Put(id.id, id.name, named ? std::string_view(pod->second->name_space) : "");
+    const auto pod = c.NameOfPod(id.pod_id);
+    Put(id.id, id.name, pod.name_space);
     PutMode(has_mode);
-    Put(id.pod_id, named ? std::string_view(pod->second->name) : "", id.runtime, source);
+    Put(id.pod_id, pod.name, id.runtime, source);
   }
   LegacyLabels(const Context&, const snapshot::VmIdentity& id, bool has_mode, std::string_view source) {
     Put(id.hypervisor);

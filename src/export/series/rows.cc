@@ -70,7 +70,7 @@ Context::Context(const snapshot::Snapshot& of, const Selection& with, const Extr
   });
   ForEachZone(*this, status::Domain::kIdleCpu,
               [&](const auto& zone, size_t z) { idle_zones.push_back({z, zone.name}); });
-  if (with.names == NameSet::kV011) return;
+  if (with.names == NameSet::kV011 && with.labels == LabelSet::kV011) return;
   for (size_t row = 0; row < of.pods.rows(); ++row) {
     const snapshot::PodIdentity* const pod = of.pods.identity[row].get();
     if (of.pods.state[row] == snapshot::State::kRunning)

@@ -27,7 +27,7 @@ void VisitSeries(const snapshot::Snapshot& snapshot, const Selection& selection,
                  Visitor& visitor) {
   const Context context(snapshot, selection, extras);
   const uint32_t open = selection.levels | (extras.self != nullptr ? kProcessCollector : kAlways);
-  for (const Family& family : Families(selection.names, selection.state_label)) {
+  for (const Family& family : Families(selection.names, selection.state_label, selection.labels)) {
     if (family.gates != kAlways && (family.gates & open) == 0) continue;
     if (extras.stale && family.unit == "watts") continue;
     visitor.Begin(family);

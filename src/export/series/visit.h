@@ -58,6 +58,7 @@ struct Selection {
   BuildInfo build{};
   bool state_label = true;  // false: a workload has one series across its end, and its state is a *_state_info series
   NameSet names = NameSet::kV011;
+  LabelSet labels = LabelSet::kV011;
   std::string node_name{};  // value of the label `instance` of 0.7's families
 };
 

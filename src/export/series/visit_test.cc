@@ -67,6 +67,28 @@ TEST_F(VisitSeriesTest, FurtherLabelsOfAPod_AreShown) {
                        "5000000uJ @0"));
 }
 
+TEST_F(VisitSeriesTest, KubernetesLabels_AreOnPodsAndTheirContainers) {
+  testing::AddRow(snapshot_.containers, snapshot::ContainerIdentity{"c1", "web", "docker", "p1"});
+  testing::AddRow(snapshot_.containers, snapshot::ContainerIdentity{"c2", "db", "docker", ""});
+  const auto with = Visit().lines;
+  auto lines = Visit({.labels = LabelSet::kKubernetes}).lines;
+  EXPECT_THAT(lines["kepler_pod_cpu_joules_total"],
+              Contains("namespace=default pod=shop pod_id=p1 state=running zone=package label_tier=front "
+                       "5000000uJ @0"));
+  EXPECT_THAT(
+      lines["kepler_container_cpu_seconds_total"],
+      ElementsAre("container_id=c1 container_name=web namespace=default pod=shop pod_id=p1 runtime=docker "
+                  "state=running 0ns @0",
+                  "container_id=c2 container_name=db namespace= pod= pod_id= runtime=docker state=running 0ns @0"));
+  EXPECT_THAT(Visit({.state_label = false, .labels = LabelSet::kKubernetes}).lines["kepler_container_cpu_watts"],
+              Contains("container_id=c1 container_name=web namespace=default pod=shop pod_id=p1 runtime=docker "
+                       "zone=package 0 @0"));
+  for (const auto& [name, samples] : with)
+    if (!name.starts_with("kepler_pod_cpu") && !name.starts_with("kepler_container_")) {
+      EXPECT_EQ(lines[name], samples) << name;
+    }
+}
+
 TEST_F(VisitSeriesTest, NamespacesAndOwners_OnlyIfPodsAreNamed) {
   for (snapshot::RollUp* const of : {&snapshot_.namespaces, &snapshot_.owners}) {
     of->zones = 2;
