@@ -58,6 +58,8 @@ kepler_node_cpu_watts{node_name="vm",path="model",zone="package"} 1.945274939053
 * **`state`** is `running` or `terminated`. A terminated workload keeps its joules, has 0 W, and stays listed for
   `monitor.terminatedRetention`. Its terminated series is separate from its running series. With
   `exporter.prometheus.exactTotals` a workload has one series without `state` ([exact-totals.md](exact-totals.md)).
+* **`pod_name`, `pod_namespace`** are `pod` and `namespace` with `exporter.prometheus.labelNames: kubernetes`. Containers then have
+  them too ([teams.md](teams.md)).
 * **Estimates** have `path="model"`. The energy of workloads in such a zone is estimated too, but has no label for it.
   `kepler_model_info` names the model. With `scope="machine"` the estimate includes idle power. With `scope="load"` it is only
   the power that load adds; all of that power is active ([default-model.md](default-model.md)).

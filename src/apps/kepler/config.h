@@ -117,6 +117,7 @@ struct Config {
   bool created_lines = false;
   bool exact_totals = false;
   series::NameSet names = series::NameSet::kV011;
+  series::LabelSet labels = series::LabelSet::kV011;
   PushServer otlp;
   otlp::Compression otlp_compression = otlp::Compression::kGzip;
   RemoteWrite remote_write;

@@ -56,7 +56,7 @@ attribution: {weights: counters, ratio: exact, split: baseline, idle: by-use}
 exporter:
   stdout: {enabled: true, top: 4}
   prometheus: {enabled: false, debugCollectors: [process], metricsLevel: [node, vm], createdLines: true, exactTotals: true,
-               names: v07}
+               names: v07, labelNames: kubernetes}
 web: {configFile: /w, listenAddresses: ["[::1]:1"]}
 debug: {pprof: {enabled: true}}
 kube: {enabled: true, config: /k, nodeName: n, podInformer: {mode: apiserver, pollInterval: 1m}}
@@ -96,6 +96,7 @@ experimental:
   EXPECT_TRUE(c.created_lines);
   EXPECT_TRUE(c.exact_totals);
   EXPECT_EQ(c.names, series::NameSet::kV07);
+  EXPECT_EQ(c.labels, series::LabelSet::kKubernetes);
   EXPECT_THAT(c.debug_collectors, ElementsAre(DebugCollector::kProcess));
   EXPECT_EQ(c.metrics_level, Levels({MetricsLevel::kNode, MetricsLevel::kVm}));
   EXPECT_EQ(c.web_config_file, "/w");

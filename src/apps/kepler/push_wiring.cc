@@ -111,7 +111,9 @@ Result<std::unique_ptr<push::Pusher>> MakeOtlp(const Config& config, const Build
   target.read_receipt = otlp::ReadReceipt;
 
   series::Selection selection = MakeRenderOptions(config, build).selection;
-  selection.names = series::NameSet::kV011;  // the names of OpenTelemetry are made from them
+  // The names of OpenTelemetry are made from those of 0.11.
+  selection.names = series::NameSet::kV011;
+  selection.labels = series::LabelSet::kV011;
   auto encoder = std::make_shared<otlp::Encoder>(
       otlp::EncoderOptions{.resource = MakeResource(config, build, environment.resource),
                            .selection = std::move(selection),

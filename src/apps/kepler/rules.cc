@@ -246,6 +246,7 @@ void WarnOfInformer(Draft& draft, const Config& config) {
   };
   warn(config.informer_mode != defaults.informer_mode, "kube.podInformer.mode");
   warn(config.informer_poll_interval != defaults.informer_poll_interval, "kube.podInformer.pollInterval");
+  warn(config.labels != defaults.labels, "exporter.prometheus.labelNames");
   warn(config.pod_labels != defaults.pod_labels, "kube.podInformer.labels");
   warn(config.pod_annotations != defaults.pod_annotations, "kube.podInformer.annotations");
   warn(config.kubelet_ca_file != defaults.kubelet_ca_file, "kube.podInformer.kubeletCaFile");

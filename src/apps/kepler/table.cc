@@ -31,6 +31,7 @@ constexpr std::array kDebugCollectors = {"go"sv, "process"sv};
 constexpr std::array kInformerModes = {"auto"sv, "kubelet"sv, "apiserver"sv};
 constexpr std::array kCompressions = {"none"sv, "gzip"sv};
 constexpr std::array kNameSets = {"v011"sv, "v07"sv, "both"sv};
+constexpr std::array kLabelSets = {"v011"sv, "kubernetes"sv};
 constexpr std::array kLevels = {"node"sv, "process"sv, "container"sv, "vm"sv, "pod"sv, "namespace"sv, "owner"sv};
 
 constexpr int64_t kDay = Duration(hours(24)).count();
@@ -208,6 +209,10 @@ constexpr Key kKeys[] = {
         "Names of the metrics of processes, containers, virtual machines and pods: v011, as in Kepler 0.11; v07, as in "
         "Kepler 0.7, for its dashboards and rules; both",
         kAt<&Config::names>, {.choices = kNameSets}),
+    Key("exporter.prometheus.labelNames", "",
+        "Labels of pods: v011, as in Kepler 0.11 (pod_name, pod_namespace); kubernetes, pod and namespace, which "
+        "containers have too",
+        kAt<&Config::labels>, {.choices = kLabelSets}),
     Key("exporter.otlp.enabled", "exporter.otlp",
         "Send the metrics to an OpenTelemetry server by OTLP over HTTP. Environment variables OTEL_EXPORTER_OTLP_* "
         "stand in for keys that are not set",

@@ -299,6 +299,7 @@ prometheus::RenderOptions MakeRenderOptions(const Config& config, const BuildInf
                         .build = build,
                         .state_label = !config.exact_totals,
                         .names = config.names,
+                        .labels = config.labels,
                         .node_name = node},
           .created_lines = config.created_lines};
 }
