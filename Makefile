@@ -1,7 +1,8 @@
 # Short names for the scripts, which also work without make.
-.PHONY: run test build package image fuzz tidy format docs chart ci clean e2e-kubernetes model-demo lab lab-long
+.PHONY: run demo test build package image fuzz tidy format docs chart ci clean e2e-kubernetes model-demo lab lab-long
 
 run:     ; tools/run.sh
+demo:    ; tools/demo.sh
 test:    ; tools/test.sh
 build:   ; tools/setup.sh build && cmake --preset release && cmake --build --preset release
 package: ; tools/package.sh

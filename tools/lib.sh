@@ -49,3 +49,22 @@ unittest_totals() {
     /^(OK|FAILED)( \(.*\))?$/ {failed = count("failures") + count("errors"); skipped = count("skipped"); found = 1}
     END {if (found) {passed = all - failed - skipped; print passed < 0 ? 0 : passed, failed, skipped}}' "$1"
 }
+
+# Listening on this TCP port already? From the kernel's own table: state 0A is LISTEN.
+port_is_taken() {
+  local hex
+  hex=$(printf '%04X' "$1")
+  cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | awk -v port=":$hex" '$4 == "0A" && substr($2, length($2) - 4) == port {found = 1} END {exit !found}'
+}
+
+# free_port FIRST: the first of 100 ports from there that nothing listens on.
+free_port() {
+  local port
+  for ((port = $1; port < $1 + 100; port++)); do
+    if ! port_is_taken "$port"; then
+      echo "$port"
+      return
+    fi
+  done
+  die "no free port between $1 and $(($1 + 99))"
+}

@@ -24,13 +24,6 @@ while [ $# -gt 0 ]; do
   shift
 done
 
-# Listening on this TCP port already? From the kernel's own table: state 0A is LISTEN.
-port_is_taken() {
-  local hex
-  hex=$(printf '%04X' "$1")
-  cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | awk -v port=":$hex" '$4 == "0A" && substr($2, length($2) - 4) == port {found = 1} END {exit !found}'
-}
-
 tools/setup.sh build
 say "building (the first time takes a few minutes)"
 configure_and_build release kepler
@@ -38,11 +31,7 @@ agent=$(built release kepler)
 [ -n "$agent" ] || die "the build made no kepler"
 
 if [ "$own_address" = no ]; then
-  port=28282
-  while port_is_taken "$port"; do
-    port=$((port + 1))
-    [ "$port" -lt 28382 ] || die "no free port between 28282 and 28381"
-  done
+  port=$(free_port 28282)
   options=("--web.listen-address=127.0.0.1:$port" "${options[@]}")
   where="http://127.0.0.1:$port/metrics"
 else

@@ -1,23 +1,27 @@
 """Dashboards and rules on real data: two agents, a cluster, containers and a virtual machine, a real Prometheus with the
 rules. Every query of every panel and variable is asked as Grafana asks it."""
+import contextlib
 import json
 import os
 import pathlib
 import re
 import shutil
+import socket
 import subprocess
 import tempfile
 import time
 import unittest
+import urllib.request
 
 import grafana
-from harness import Agent, end, run_tests, wait_until
+from harness import Agent, binary, end, require, run_tests, wait_until
 from kubernetes import NODE, Cluster, pod
 from prometheus import CONFIG, Prometheus, replace_once
 from upstream_dashboard import QUERIES, VARIABLES
 from workloads import Cgroup
 
-RULES = pathlib.Path(__file__).resolve().parents[2] / "deploy/rules"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+RULES = ROOT / "deploy/rules"
 # Names that are allowed, with what is special in PromQL, in regular expressions and in HTML.
 ODD = r"""we"b.*[1]\d(x|y)'+$<b>"""
 HOSTILE = ['"', "\\", "a\"b\\'c", ".*", "(", "[", "$pod", "}", "{{", 'x"} or vector(1) #', "ü\u202e", "a\nb", ODD]
@@ -149,6 +153,34 @@ class Dashboards(unittest.TestCase):
                 self.assertTrue(grafana.samples(self.server, "table", asked))
                 self.assertTrue(grafana.samples(self.server, "timeseries", asked))
         self.assertEqual(len(re.findall(r"_watts", " ".join(QUERIES))), 19)
+
+
+class Demo(unittest.TestCase):
+    def test_it_shows_where_the_rules_have_data_and_leaves_nothing(self):
+        """As `make demo`, without the build."""
+        require(shutil.which("prometheus"), "prometheus is not installed")
+        demo = subprocess.Popen([ROOT / "tools/demo.sh"], stdout=subprocess.PIPE, text=True, start_new_session=True,
+                                env=os.environ | {"KEPLER_BIN": binary()})
+        self.addCleanup(end, demo)
+        ports = [int(re.search(r"127\.0\.0\.1:(\d+)", demo.stdout.readline())[1]) for _ in ("agent", "Prometheus")]
+        url = f"http://127.0.0.1:{ports[1]}/api/v1/query?query=node_zone:kepler_node_cpu_watts:sum"
+
+        def has_data():
+            with contextlib.suppress(OSError), urllib.request.urlopen(url, timeout=10) as answer:
+                return json.load(answer)["data"]["result"]
+            return None
+        try:
+            wait_until(has_data, "data of a rule", 60)
+        finally:
+            demo.terminate()
+            demo.wait(30)
+        for port in ports:
+            wait_until(lambda port=port: not listens(port), f"the end of what listens on {port}")
+
+
+def listens(port):
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0
 
 
 if __name__ == "__main__":

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# Builds the agent, starts it and a Prometheus with the recording rules and alerts of deploy/rules, and prints their URLs. Both
+# serve this machine only. Ctrl+C stops them and removes their data.
+#   tools/demo.sh [--for SECONDS] [KEPLER OPTION]...
+#     --for SECONDS   stop after this time
+#   Other options are passed to kepler. With KEPLER_BIN set, that agent is started and nothing is built. To draw
+#   the data, add Prometheus to a Grafana as a data source and import deploy/grafana (docs/dashboards.md).
+set -euo pipefail
+source "$(dirname "$0")/lib.sh"
+
+run_for=infinity
+if [ "${1:-}" = --for ]; then
+  [[ "${2:-}" =~ ^[1-9][0-9]*$ ]] || die "--for needs a number of seconds"
+  run_for=$2
+  shift 2
+fi
+command -v prometheus >/dev/null || die "prometheus is not installed; run tools/setup.sh test, or apt-get install prometheus"
+
+agent=${KEPLER_BIN:-}
+if [ -z "$agent" ]; then
+  tools/setup.sh build
+  say "building (the first time takes a few minutes)"
+  configure_and_build release kepler
+  agent=$(built release kepler)
+fi
+[ -x "$agent" ] || die "there is no program '$agent'"
+
+data=$(mktemp -d)
+metrics=$(free_port 28282)
+server=$(free_port 9090)
+cat >"$data/prometheus.yml" <<END
+global: {scrape_interval: 5s, evaluation_interval: 5s}
+rule_files: ["$root/deploy/rules/*.yaml"]
+scrape_configs:
+  - job_name: kepler
+    static_configs: [{targets: ["127.0.0.1:$metrics"]}]
+END
+
+pids=()
+stop() {
+  kill -TERM "${pids[@]}" 2>/dev/null || true
+  wait
+  rm -rf "$data"
+}
+trap stop EXIT
+trap 'exit 0' INT TERM
+"$agent" --web.listen-address="127.0.0.1:$metrics" "$@" >"$data/kepler.log" 2>&1 &
+pids+=($!)
+prometheus --config.file="$data/prometheus.yml" --storage.tsdb.path="$data/tsdb" --log.level=warn \
+  --web.listen-address="127.0.0.1:$server" >"$data/prometheus.log" 2>&1 &
+pids+=($!)
+
+say "agent:      http://127.0.0.1:$metrics/metrics"
+say "Prometheus: http://127.0.0.1:$server/graph?g0.expr=node_zone:kepler_node_cpu_watts:sum&g0.tab=0"
+say "rules:      http://127.0.0.1:$server/rules   alerts: http://127.0.0.1:$server/alerts"
+say "logs, data: $data   end: Ctrl+C"
+sleep "$run_for" &
+timer=$!
+pids+=("$timer")
+wait -n "${pids[@]}" || true
+if kill -0 "$timer" 2>/dev/null; then
+  tail -n 5 "$data/kepler.log" "$data/prometheus.log" >&2
+  die "the agent or Prometheus has ended"
+fi
