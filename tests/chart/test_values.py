@@ -211,6 +211,13 @@ class Rules(unittest.TestCase):
             self.assertRegex(name, r"^[a-z_]+:kepler_[a-z_]+:[a-z0-9_]+$")
             self.assertTrue(name in tried or name in used, name)
 
+    def test_the_page_has_every_rule_and_dashboard(self):
+        named = set(re.findall(r"`([\w:.-]+)`", (ROOT / "docs/dashboards.md").read_text()))
+        names = {name for name, _ in self.rules()}
+        self.assertEqual(names - named, set())
+        self.assertEqual({name for name in named if name.count(":") == 2 or re.match(r"Kepler[A-Z]", name)} - names, set())
+        self.assertEqual({path.name for path in (ROOT / "deploy/grafana").glob("*")} - named, set())
+
     def test_every_alert_is_tried(self):
         """Where everything is wrong, or nobody is scraped, each fires; where all is well, none is left out."""
         tests = {test["name"]: test for test in yaml.safe_load((ROOT / "tests/chart/rules_test.yaml").read_text())["tests"]}
