@@ -39,13 +39,21 @@ void RequestWriter::Begin(const series::Family& family) {
   is_open_ = false;
   template_.assign({{"__name__", family.name}, {"instance", options_.instance}, {"job", options_.job}});
   for (const std::string_view name : family.labels)
-    template_.push_back({name, name == "node_name" ? std::string_view(options_.node_name) : std::string_view()});
+    template_.push_back(
+        {NameOf(name), name == "node_name" ? std::string_view(options_.node_name) : std::string_view()});
   std::ranges::sort(template_, {}, &Label::name);
   value_at_.clear();
   for (const std::string_view name : family.labels)
     if (name != "node_name")
       value_at_.push_back(
-          static_cast<size_t>(std::ranges::lower_bound(template_, name, {}, &Label::name) - template_.begin()));
+          static_cast<size_t>(std::ranges::lower_bound(template_, NameOf(name), {}, &Label::name) - template_.begin()));
+}
+
+/// A label of a family with the name of a label of the target is renamed, as by a server that scrapes.
+std::string_view RequestWriter::NameOf(std::string_view label) const {
+  if (label == "instance" && !options_.instance.empty()) return "exported_instance";
+  if (label == "job" && !options_.job.empty()) return "exported_job";
+  return label;
 }
 
 void RequestWriter::OpenRow(const series::Labels& labels) {

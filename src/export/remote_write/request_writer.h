@@ -45,6 +45,7 @@ class RequestWriter final : private series::Visitor {
   void Add(const series::Labels& labels, const series::Number& value, BootTime begin) override;
   void AddZones(const series::Labels& labels, std::span<const series::ZoneLabel> zones, const series::Cells& cells,
                 BootTime begin) override;
+  [[nodiscard]] std::string_view NameOf(std::string_view label) const;
   void OpenRow(const series::Labels& labels);
   void AddSample(std::string_view zone, double value, BootTime begin);
   void Flush();

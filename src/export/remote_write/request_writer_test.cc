@@ -105,6 +105,16 @@ TEST_P(RequestWriterTest, LabelsOfPods_AreSortedAmongTheOthers) {
                                            "pod_namespace=default state=running zone=dram} 0 ")));
 }
 
+TEST_P(RequestWriterTest, NamesOfKepler07_HaveTheirInstanceRenamed) {
+  *s_ = testing::BusySnapshot({"package", "core", "dram"}, 10);
+  options_.selection.names = series::NameSet::kBoth;
+  options_.selection.node_name = "n1";
+  const auto series = Series();
+  EXPECT_EQ(series.size(), series::CountSamples(*s_, options_.selection, {}) - 3) << "of a page";
+  EXPECT_THAT(series, Contains(AllOf(StartsWith("kepler_node_package_joules_total{exported_instance=n1 "),
+                                     HasSubstr(" instance=n1:9 job=kepler "))));
+}
+
 TEST_P(RequestWriterTest, EmptyConstantLabels_AreLeftOut) {
   options_.node_name = options_.job = options_.instance = "";
   EXPECT_THAT(Series(), Contains(HasSubstr("kepler_node_cpu_joules_total{path=aggregated-dram zone=dram} ")));
