@@ -89,10 +89,9 @@ class Prometheus(contextlib.AbstractContextManager):
         return json.loads(self.get("/api/v1/query?" + urllib.parse.urlencode(parameters)))["data"]["result"]
 
     def at(self, selector, milliseconds):
-        """[(labels, value)] of the samples with exactly that time."""
-        found = self.ask(query=f"{selector}[1ms]", time=f"{milliseconds / 1000:.3f}")
-        return [(series["metric"], float(value)) for series in found for time, value in series["values"]
-                if round(float(time) * 1000) == milliseconds]
+        """{labels as sorted pairs: value} of the series that are current at that time."""
+        found = self.ask(query=selector, time=f"{milliseconds / 1000:.3f}")
+        return {tuple(sorted(series["metric"].items())): float(series["value"][1]) for series in found}
 
     def restart(self):
         """Kills the server and starts it again on its port, with its data."""

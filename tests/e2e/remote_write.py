@@ -1,5 +1,6 @@
 """A server of Prometheus remote write 1.0 and 2.0, read by the library of protobuf and an own decoder of snappy."""
 import dataclasses
+import struct
 
 from harness import wait_until
 from protobuf_messages import message_class
@@ -19,6 +20,7 @@ V2 = {
     "TimeSeries": [("labels_refs", 1, "bytes"), ("samples", 2, "Sample*"), ("metadata", 5, "Metadata")],
     "Request": [("symbols", 4, "string*"), ("timeseries", 5, "TimeSeries*")],
 }
+STALE = struct.pack("<Q", 0x7FF0000000000002)
 TYPES = {1: "counter", 2: "gauge"}
 WRITTEN = "X-Prometheus-Remote-Write-Samples-Written"
 
@@ -72,6 +74,10 @@ class Point:
     start: int  # 0: unknown
     kind: str   # "counter" or "gauge"
 
+    @property
+    def is_stale_marker(self):
+        return struct.pack("<d", self.value) == STALE
+
 
 def _series(plain):
     """[(pairs of labels, samples)] and {name: type} of version 1."""
@@ -123,7 +129,9 @@ class RemoteWriteServer(PushServer):
 
     def __init__(self, *args, **kwargs):
         self.pushes = {}  # by time in milliseconds: {labels: Point}
+        self.ended = {}   # by time: labels of series that got a stale marker
         self.times = []   # of each request, as they came
+        self.current = set()  # labels of the series that have not ended
         self.headers = None
         super().__init__(*args, **kwargs)
         self.url += self.path
@@ -131,13 +139,16 @@ class RemoteWriteServer(PushServer):
     def take(self, body, headers):
         points = read(body, headers)
         times = {point.time for point in points.values()}
+        ended = {labels for labels, point in points.items() if point.is_stale_marker}
         if len(times) != 1:
             raise AssertionError(f"times {times} in a request")
         time, = times
         push = self.pushes.setdefault(time, {})
         if push.keys() & points.keys():
             raise AssertionError(f"{push.keys() & points.keys()} twice")
-        push.update(points)
+        self.current = (self.current | points.keys()) - ended
+        push.update((labels, point) for labels, point in points.items() if labels not in ended)
+        self.ended.setdefault(time, set()).update(ended)
         self.times.append(time)
         self.headers = headers
         self.count = len(points)

@@ -1,7 +1,9 @@
 """The exporter of remote write: the figures of a scrape, through servers that are away, throttled or wrong."""
+import contextlib
 import os
 import re
 import shutil
+import subprocess
 import tempfile
 import time
 import unittest
@@ -22,6 +24,8 @@ exporter:
     url: %s
     interval: 1s
 """
+# Ended processes are listed, for a short time only, so that many series end.
+SHORT_LISTS = ("interval: 1s}", "interval: 1s, minTerminatedEnergyThreshold: 0, terminatedRetention: 2s}")
 VERSION_2 = "    version: 2\n"
 PAGE = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "remote-write.md")
 # Families with values of the moment of a scrape or a push: their series are compared, their values are not.
@@ -98,6 +102,23 @@ class Figures(unittest.TestCase):
         with RemoteWriteServer() as server, Agent(config=replace_once(config, "http://localhost:9090/api/v1/write", server.url)):
             wait_until(lambda: server.pushes, "a push")
 
+    def test_an_ended_series_gets_one_stale_marker(self):
+        for version in ("", VERSION_2):
+            with self.subTest(version), RemoteWriteServer() as server, \
+                    Agent(config=replace_once(CONFIG, *SHORT_LISTS) % server.url + version):
+                with subprocess.Popen(["sleep", "3"]) as process:
+                    pid = ("pid", str(process.pid))
+                    def marked():
+                        return [labels for time in sorted(server.ended) for labels in server.ended[time] if pid in labels]
+                    wait_until(lambda: any(pid in labels for labels in server.current), "series of the process")
+                    self.assertEqual(marked(), [])
+                wait_until(lambda: not any(pid in labels for labels in server.current), "their end")
+                server.wait(len(server.pushes) + 2)
+                found = marked()
+                self.assertEqual(len(found), len(set(found)))
+                self.assertEqual({dict(labels)["state"] for labels in found if "state" in dict(labels)}, {"running", "terminated"})
+                self.assertIn("kepler_process_cpu_joules_total", {dict(labels)["__name__"] for labels in found})
+
     def test_bad_settings_are_refused_by_the_check_too(self):
         for text, message in (("url: ''", "exporter.remoteWrite.url"),
                               ("url: 'http://u:p@h'", "exporter.remoteWrite.url"),
@@ -116,15 +137,18 @@ class Figures(unittest.TestCase):
 
 class RealServer(unittest.TestCase):
     def check(self, extra, **server):
-        """Through two outages: the sums at each time are those of the scrape of that time."""
+        """Through two outages: the sums at each time are those of the scrape of that time, though processes end."""
         prometheus = Prometheus(**server)
-        with Agent(config=CONFIG % f"http://127.0.0.1:{prometheus.port}/api/v1/write" + extra) as agent:
+        config = CONFIG % f"http://127.0.0.1:{prometheus.port}/api/v1/write" + extra
+        with contextlib.ExitStack() as stack:
+            agent = stack.enter_context(Agent(config=replace_once(config, *SHORT_LISTS)))
             scrapes = {}
 
             def scrape_until(condition):
                 def done():
                     scrape = agent.scrape()
                     scrapes.setdefault(taken_at(scrape), scrape)
+                    stack.enter_context(subprocess.Popen(["sleep", "1.3"]))
                     return condition()
                 wait_until(done, "the queue", 90, period=0.2)
 
@@ -138,14 +162,17 @@ class RealServer(unittest.TestCase):
                 self.assertEqual(set(dropped(agent).values()), {0}, agent.log())
                 checked = 0
                 for at, scrape in scrapes.items():
-                    if not prometheus.at("kepler_snapshot_timestamp_seconds", at):
+                    if {int(value * 1000) for value in prometheus.at("kepler_snapshot_timestamp_seconds", at).values()} != {at}:
                         continue  # of a tick between two pushes, or not sent yet
                     checked += 1
                     for name in SUMS:
                         found = prometheus.at(name, at)
-                        self.assertEqual(sum(round(value * 1e6) for _, value in found), microjoules(scrape.sum(name)), name)
+                        self.assertEqual(sum(round(value * 1e6) for value in found.values()), microjoules(scrape.sum(name)), name)
                         self.assertEqual(len(found), len(scrape.series(name)), name)
                 self.assertGreaterEqual(checked, 5)
+                gone = scrapes[min(scrapes)].families["kepler_process_cpu_joules_total"].keys() - \
+                    agent.scrape().families["kepler_process_cpu_joules_total"].keys()
+                self.assertGreater(len(gone), 0, "no series ended")
                 return prometheus.ask(query="kepler_node_cpu_joules_total")
 
     def test_debians_prometheus_stores_version_1(self):

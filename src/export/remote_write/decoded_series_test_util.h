@@ -37,8 +37,10 @@ inline void AddSeries(const std::vector<std::pair<std::string, std::string>>& la
   if (labels.at(0).first != "__name__") throw std::runtime_error("no name");
   const auto samples = series.All(2);
   if (samples.size() != 1) throw std::runtime_error("not one sample");
-  to.series.push_back(fmt::format("{}{{{}}} {} @{} start={}", labels[0].second, text, samples[0].Double(1),
-                                  samples[0].Number(2), samples[0].Number(3)));
+  constexpr uint64_t kStaleMarker = 0x7FF0000000000002U;
+  const std::string value = samples[0].Number(1) == kStaleMarker ? "stale" : fmt::format("{}", samples[0].Double(1));
+  to.series.push_back(fmt::format("{}{{{}}} {} @{} start={}", labels[0].second, text, value, samples[0].Number(2),
+                                  samples[0].Number(3)));
 }
 
 inline void DecodeV1(const WireMessage& request, Decoded& to) {

@@ -3,7 +3,9 @@
 #include <snappy.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
+#include <functional>
 #include <limits>
 #include <utility>
 #include <variant>
@@ -17,6 +19,14 @@ int64_t UnixMilliseconds(WallTime time) {
   return std::chrono::floor<std::chrono::milliseconds>(time.time_since_epoch()).count();
 }
 
+constexpr uint64_t kStaleMarker = 0x7FF0000000000002U;  // a NaN: value.StaleNaN of Prometheus
+
+/// Returns the hash of a text after that of other texts.
+uint64_t Mix(uint64_t hash, std::string_view text) {
+  constexpr uint64_t kOdd = 0x9E3779B97F4A7C15U;  // 2^64 ÷ the golden ratio
+  return (hash ^ std::hash<std::string_view>()(text)) * kOdd + (hash >> 29);
+}
+
 }  // namespace
 
 RequestWriter::RequestWriter(WriterOptions options, std::function<series::Reading()> read)
@@ -24,19 +34,30 @@ RequestWriter::RequestWriter(WriterOptions options, std::function<series::Readin
 
 void RequestWriter::Encode(const std::function<void(push::Request)>& take) {
   const series::Reading reading = read_();
-  if (!reading.snapshot || reading.snapshot->sequence == last_sequence_) return;
-  last_sequence_ = reading.snapshot->sequence;
+  if (!reading.snapshot || (last_snapshot_ && reading.snapshot->sequence == last_snapshot_->sequence)) return;
   snapshot_ = reading.snapshot.get();
   take_ = &take;
   time_ = UnixMilliseconds(snapshot_->taken_at);
+  keys_.clear();
+  is_ending_ = false;
   series::VisitSeries(*snapshot_, options_.selection, series::ExtrasOf(reading), *this);
+  is_ending_ = true;
+  if (last_snapshot_) series::VisitSeries(*last_snapshot_, options_.selection, series::ExtrasOf(last_), *this);
   Flush();
+  Keep(reading);
+}
+
+void RequestWriter::Keep(const series::Reading& reading) {
+  if (!last_snapshot_) last_snapshot_ = std::make_shared<snapshot::Snapshot>();
+  *last_snapshot_ = *reading.snapshot;
+  last_ = reading;
+  last_.snapshot = last_snapshot_;
 }
 
 void RequestWriter::Begin(const series::Family& family) {
   family_ = &family;
   is_sent_ = !series::IsAboutPage(family);
-  is_open_ = false;
+  is_family_open_ = false;
   template_.assign({{"__name__", family.name}, {"instance", options_.instance}, {"job", options_.job}});
   for (const std::string_view name : family.labels)
     template_.push_back(
@@ -56,9 +77,8 @@ std::string_view RequestWriter::NameOf(std::string_view label) const {
   return label;
 }
 
-void RequestWriter::OpenRow(const series::Labels& labels) {
-  if (series_ >= kMaxSeries || message_->size() >= kMaxBytes) Flush();
-  if (!std::exchange(is_open_, true)) message_->BeginFamily(*family_);
+void RequestWriter::MakeRow(const series::Labels& labels) {
+  is_row_open_ = false;
   repaired_.clear();
   row_ = template_;
   for (size_t i = 0; i < labels.values.size(); ++i) row_[value_at_[i]].value = Valid(labels.values[i]);
@@ -68,6 +88,13 @@ void RequestWriter::OpenRow(const series::Labels& labels) {
   }
   // An empty label is no label. The zone of AddZones() has no value here.
   std::erase_if(row_, [](const Label& label) { return label.value.empty(); });
+  row_key_ = 0;
+  for (const Label& label : row_) row_key_ = Mix(Mix(row_key_, label.name), label.value);
+}
+
+void RequestWriter::OpenRow() {
+  if (series_ >= kMaxSeries || message_->size() >= kMaxBytes) Flush();
+  if (!std::exchange(is_family_open_, true)) message_->BeginFamily(*family_);
   message_->BeginRow(row_);
 }
 
@@ -78,14 +105,14 @@ std::string_view RequestWriter::Valid(std::string_view value) {
 
 void RequestWriter::Add(const series::Labels& labels, const series::Number& value, BootTime begin) {
   if (!is_sent_) return;
-  OpenRow(labels);
+  MakeRow(labels);
   AddSample({}, std::visit([](auto number) { return series::AsDouble(number); }, value), begin);
 }
 
 void RequestWriter::AddZones(const series::Labels& labels, std::span<const series::ZoneLabel> zones,
                              const series::Cells& cells, BootTime begin) {
   if (!is_sent_) return;
-  OpenRow(labels);
+  MakeRow(labels);
   const auto add = [&](auto row) {
     for (const series::ZoneLabel& zone : zones) AddSample(Valid(zone.name), series::AsDouble(row[zone.index]), begin);
   };
@@ -93,7 +120,15 @@ void RequestWriter::AddZones(const series::Labels& labels, std::span<const serie
 }
 
 void RequestWriter::AddSample(std::string_view zone, double value, BootTime begin) {
-  message_->Add(zone, {.value = value, .time = time_, .start = StartOf(begin)});
+  const uint64_t key = Mix(row_key_, zone);
+  if (is_ending_ && keys_.contains(key)) return;
+  if (!std::exchange(is_row_open_, true)) OpenRow();
+  if (is_ending_) {
+    message_->Add(zone, {.value = std::bit_cast<double>(kStaleMarker), .time = time_});
+  } else {
+    keys_.insert(key);
+    message_->Add(zone, {.value = value, .time = time_, .start = StartOf(begin)});
+  }
   ++series_;
 }
 
@@ -111,7 +146,7 @@ void RequestWriter::Flush() {
   snappy::Compress(plain.data(), plain.size(), &body);
   body.shrink_to_fit();  // it may wait in the queue
   (*take_)({.body = std::make_shared<const std::string>(std::move(body)), .points = std::exchange(series_, 0)});
-  is_open_ = false;
+  is_family_open_ = false;
 }
 
 }  // namespace kepler::remote_write

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include <boost/unordered/unordered_flat_set.hpp>
+
 #include "export/push/delivery.h"
 #include "export/remote_write/write_message.h"
 #include "export/series/reading.h"
@@ -36,7 +38,8 @@ class RequestWriter final : private series::Visitor {
   RequestWriter(WriterOptions options, std::function<series::Reading()> read);
 
   /// Passes the requests of the latest snapshot. None if it was passed before: a server may refuse a second sample of
-  /// one time.
+  /// one time. A series of the last push that is missing in this one gets a stale marker; a server would otherwise show
+  /// its last sample for five minutes.
   void Encode(const std::function<void(push::Request)>& take);
 
  private:
@@ -46,29 +49,37 @@ class RequestWriter final : private series::Visitor {
   void AddZones(const series::Labels& labels, std::span<const series::ZoneLabel> zones, const series::Cells& cells,
                 BootTime begin) override;
   [[nodiscard]] std::string_view NameOf(std::string_view label) const;
-  void OpenRow(const series::Labels& labels);
+  void MakeRow(const series::Labels& labels);
+  void OpenRow();
   void AddSample(std::string_view zone, double value, BootTime begin);
   void Flush();
   [[nodiscard]] int64_t StartOf(BootTime begin) const;
   [[nodiscard]] std::string_view Valid(std::string_view value);
+  void Keep(const series::Reading& reading);
 
   const WriterOptions options_;
   const std::function<series::Reading()> read_;
   const std::unique_ptr<WriteMessage> message_;
-  uint64_t last_sequence_ = 0;
+  // The last push. The snapshot is a copy: ticks reuse snapshots that no reader has.
+  series::Reading last_;
+  std::shared_ptr<snapshot::Snapshot> last_snapshot_;  // that of last_; null: there was no push
   // The current push.
   const snapshot::Snapshot* snapshot_ = nullptr;
   const std::function<void(push::Request)>* take_ = nullptr;
-  int64_t time_ = 0;   // of all samples, in Unix milliseconds
-  size_t series_ = 0;  // in the message
+  int64_t time_ = 0;                          // of all samples, in Unix milliseconds
+  size_t series_ = 0;                         // in the message
+  boost::unordered_flat_set<uint64_t> keys_;  // hashes of the labels of all its series
+  bool is_ending_ = false;                    // the visited series are those of the last push
   // The current family.
   const series::Family* family_ = nullptr;
   bool is_sent_ = false;
-  bool is_open_ = false;          // in the message
+  bool is_family_open_ = false;   // in the message
   std::vector<Label> template_;   // labels of its series, sorted; values of the constant ones
   std::vector<size_t> value_at_;  // index in template_ of each label that has a value
   // The current row.
   std::vector<Label> row_;
+  uint64_t row_key_ = 0;              // hash of `row_`
+  bool is_row_open_ = false;          // in the message
   std::deque<std::string> repaired_;  // values in `row_` that were not UTF-8
 };
 

@@ -120,6 +120,45 @@ TEST_P(RequestWriterTest, EmptyConstantLabels_AreLeftOut) {
   EXPECT_THAT(Series(), Contains(HasSubstr("kepler_node_cpu_joules_total{path=aggregated-dram zone=dram} ")));
 }
 
+/// The series of the next push of `writer`.
+std::vector<std::string> Next(RequestWriter& writer, Version version) {
+  std::vector<std::string> series;
+  writer.Encode([&](const push::Request& request) {
+    const Decoded decoded = Decode(*request.body, version);
+    EXPECT_EQ(request.points, decoded.series.size());
+    EXPECT_THAT(decoded.metadata, ::testing::Not(IsEmpty()));
+    series.insert(series.end(), decoded.series.begin(), decoded.series.end());
+  });
+  return series;
+}
+
+TEST_P(RequestWriterTest, SeriesThatEnded_GetOneStaleMarker) {
+  RequestWriter writer(options_, [this] { return reading_; });
+  testing::AddRow(s_->processes, testing::Process(42, "sh", "/bin/sh"), {Energy::Joules(1)}, {0.5}, seconds(9));
+  testing::AddRow(s_->processes, testing::Process(43, "ls", "/bin/ls"), {Energy::Joules(2)});
+  EXPECT_THAT(Next(writer, GetParam()), Not(Contains(HasSubstr(" stale "))));
+
+  const auto ended = [&](uint64_t sequence, State state, bool stale) {
+    *s_ = testing::EmptySnapshot({"package", "dram"});
+    s_->sequence = sequence;
+    s_->taken_at += seconds(15 * sequence);
+    testing::AddRow(s_->processes, testing::Process(42, "sh", "/bin/sh"), {Energy::Joules(1)}, {}, seconds(9), state);
+    reading_.stale = stale;
+    std::vector<std::string> found;
+    for (const std::string& series : Next(writer, GetParam()))
+      if (series.contains(" stale "))
+        found.push_back(series.substr(0, series.find('{')) + series.substr(series.find(" pid=")));
+    return found;
+  };
+  const std::string gone = " pid=43 state=running type=regular zone=package} stale @1700000030000 start=0";
+  const std::string moved = " pid=42 state=running type=regular zone=package} stale @1700000030000 start=0";
+  EXPECT_THAT(ended(2, State::kTerminated, false),
+              AllOf(Contains("kepler_process_cpu_joules_total" + gone), Contains("kepler_process_cpu_watts" + gone),
+                    Contains("kepler_process_cpu_joules_total" + moved), ::testing::SizeIs(9)))
+      << "two zones of two families each, and one family without zones and state";
+  EXPECT_THAT(ended(3, State::kTerminated, false), IsEmpty());
+}
+
 TEST_P(RequestWriterTest, TextThatIsNotUtf8_IsRepaired) {
   testing::AddRow(s_->processes, testing::Process(7, "a\xff\"\n\\", "/\xc3"), {});
   EXPECT_THAT(Series(), Contains(HasSubstr("comm=a\xEF\xBF\xBD\"\n\\ exe=/\xEF\xBF\xBD ")));
