@@ -1,7 +1,8 @@
-// What a scrape costs to make: 10,000 processes × 4 zones.
+// What a scrape and a push cost to make: 10,000 processes × 4 zones.
 #include <benchmark/benchmark.h>
 
 #include "export/prometheus/render_page.h"
+#include "export/remote_write/request_writer.h"
 #include "testing/snapshot_builder.h"
 
 namespace kepler::prometheus {
@@ -34,6 +35,26 @@ void ReadPlainPageOf10000Processes(benchmark::State& state) {
   state.counters["bytes"] = static_cast<double>(bytes);
 }
 BENCHMARK(ReadPlainPageOf10000Processes)->Unit(benchmark::kMillisecond);
+
+/// A push by remote write after another one, so that ended series are looked for.
+void Push10000Processes(benchmark::State& state, remote_write::Version version) {
+  const auto snapshot =
+      std::make_shared<snapshot::Snapshot>(testing::BusySnapshot({"core", "dram", "package", "psys"}, 10'000));
+  remote_write::RequestWriter writer(
+      {.version = version, .node_name = "worker-17.example.com", .job = "kepler", .instance = "worker-17.example.com"},
+      [&] { return series::Reading{.snapshot = snapshot}; });
+  size_t bytes = 0;
+  const auto take = [&](const push::Request& request) { bytes += request.body->size(); };
+  writer.Encode(take);
+  for (auto _ : state) {
+    ++snapshot->sequence;
+    bytes = 0;
+    writer.Encode(take);
+  }
+  state.counters["bytes"] = static_cast<double>(bytes);
+}
+BENCHMARK_CAPTURE(Push10000Processes, remote_write_1, remote_write::Version::k1)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(Push10000Processes, remote_write_2, remote_write::Version::k2)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace kepler::prometheus
