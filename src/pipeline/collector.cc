@@ -139,6 +139,9 @@ void Collector::RunTick(uint64_t missed) {
       wanted_since_.reset();
   }
   ticked_.notify_all();
+  if (!observe_ || latest == nullptr || latest->sequence == observed_) return;
+  observed_ = latest->sequence;
+  observe_(*latest);
 }
 
 bool Collector::Answers(const snapshot::Snapshot* latest, BootTime asked) const {

@@ -3,10 +3,12 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -24,6 +26,10 @@ class Collector {
   ~Collector();  // stops
   Collector(const Collector&) = delete;
   Collector& operator=(const Collector&) = delete;
+
+  /// Calls `observe` on the collection thread after each tick that published a snapshot. Call before Start(). `observe`
+  /// must be quick.
+  void OnSnapshot(std::function<void(const snapshot::Snapshot&)> observe) { observe_ = std::move(observe); }
 
   /// Runs the first tick (the baseline), then starts the thread. The first snapshot follows min(interval, 250 ms) after
   /// the begin of the baseline, but at least 100 ms after its end, so that the snapshot has watts. With many processes,
@@ -60,6 +66,8 @@ class Collector {
   BootTime baseline_begin_{};
   UniqueFd timer_;
   UniqueFd wake_;
+  std::function<void(const snapshot::Snapshot&)> observe_;
+  uint64_t observed_ = 0;               // sequence of the last observed snapshot; collection thread only
   std::optional<BootTime> last_drain_;  // collection thread only
 
   mutable std::mutex mutex_;

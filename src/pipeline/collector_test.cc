@@ -14,9 +14,11 @@
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <mutex>
 #include <semaphore>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "base/unique_fd.h"
 #include "pipeline/node_test_util.h"
@@ -159,6 +161,23 @@ void Forbid(long call, uint32_t err) {
   const Status started = collector.Start();
   std::cerr << (started ? "started" : started.error().message) << std::flush;
   _exit(started ? 1 : 3);
+}
+
+TEST(Collector, EverySnapshotIsObservedOnce) {
+  LiveNode node;
+  Collector collector(*node.tick, node.board, node.system_clock, {Nanoseconds(0), Nanoseconds(0)});
+  std::mutex mutex;
+  std::vector<uint64_t> seen;
+  collector.OnSnapshot([&](const snapshot::Snapshot& snapshot) {
+    const std::scoped_lock lock(mutex);
+    seen.push_back(snapshot.sequence);
+  });
+  ASSERT_TRUE(collector.Start());
+  for (int i = 0; i < 2; ++i) ASSERT_NE(collector.Fresh(), nullptr);
+  collector.Stop();
+  ASSERT_GE(seen.size(), 2u);
+  for (size_t i = 1; i < seen.size(); ++i) EXPECT_EQ(seen[i], seen[i - 1] + 1);
+  EXPECT_EQ(seen.back(), node.board.Latest()->sequence);
 }
 
 TEST(CollectorDeathTest, RefusedTimer_IsNotBlamedOnDescriptors) {
