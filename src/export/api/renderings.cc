@@ -1,8 +1,20 @@
 #include "export/api/renderings.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace kepler::api {
+
+Renderings::Text Renderings::Hold(std::string text) const {
+  if (*bytes_ >= kMaxBytes) return nullptr;
+  const size_t size = text.size();
+  const auto* owned = new std::string(std::move(text));
+  *bytes_ += size;
+  return {owned, [bytes = bytes_, size](const std::string* of) {
+            *bytes -= size;
+            delete of;
+          }};
+}
 
 Renderings::Text Renderings::Get(const snapshot::Snapshot& snapshot, bool stale, const Query& query) {
   const std::scoped_lock lock(mutex_);
@@ -16,15 +28,10 @@ Renderings::Text Renderings::Get(const snapshot::Snapshot& snapshot, bool stale,
   if (const auto found = std::ranges::find_if(entries_, same); found != entries_.end())
     if (Text text = found->shared.lock()) return text;
   if (*bytes_ >= kMaxBytes) return nullptr;
-  auto owned = std::make_unique<const std::string>(SnapshotJson(snapshot, stale, query, source_));
-  const size_t size = owned->size();
-  *bytes_ += size;
-  Text text(owned.release(), [bytes = bytes_, size](const std::string* of) {
-    *bytes -= size;
-    delete of;
-  });
+  Text text = Hold(SnapshotJson(snapshot, stale, query, source_));
+  if (!text) return nullptr;
   Entry entry{.query = query, .stale = stale, .shared = text};
-  if (size <= kMaxKeptBytes && kept_ < kMaxKept) {
+  if (text->size() <= kMaxKeptBytes && kept_ < kMaxKept) {
     entry.kept = text;
     ++kept_;
   }

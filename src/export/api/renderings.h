@@ -22,6 +22,8 @@ class Renderings {
   explicit Renderings(Source source) : source_(std::move(source)) {}
   /// Null if the texts that somebody has take kMaxBytes already. A request for a newer snapshot drops older texts.
   [[nodiscard]] Text Get(const snapshot::Snapshot& snapshot, bool stale, const Query& query);
+  /// Counts a text of another form in the same limit. Null if it is reached.
+  [[nodiscard]] Text Hold(std::string text) const;
   [[nodiscard]] const Source& source() const { return source_; }
 
   static constexpr size_t kMaxBytes = size_t{16} << 20;

@@ -1,0 +1,96 @@
+#include "export/api/event_streams.h"
+
+#include <algorithm>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "base/thread.h"
+#include "export/api/endpoint.h"
+
+namespace kepler::api {
+
+http::server::Response EventStreams::Open(const http::server::Request& request) {
+  auto query = ParseQuery(request.query, renderings_.source().gates);
+  if (!query) return JsonError(400, query.error().message);
+  const std::scoped_lock lock(mutex_);
+  std::erase_if(viewers_, [](const auto& viewer) { return viewer.expired(); });
+  if (viewers_.size() >= kMaxViewers) return JsonError(503, "too many viewers; try again later");
+  if (!thread_.joinable()) {
+    auto thread = StartThread("events", [this](const std::stop_token& stop) { Loop(stop); });
+    if (!thread) return JsonError(503, thread.error().message);
+    thread_ = *std::move(thread);
+  }
+  const auto viewer = std::make_shared<Viewer>(Viewer{.query = *std::move(query)});
+  viewers_.push_back(viewer);
+  http::server::Response response = JsonAnswer(nullptr);
+  response.content_type = "text/event-stream";
+  response.pieces = [this, viewer](http::server::PieceResponder responder) {
+    const std::scoped_lock guard(mutex_);
+    viewer->waiting = std::move(responder);
+    changed_.notify_one();
+  };
+  return response;
+}
+
+void EventStreams::Publish(uint64_t sequence) {
+  const std::scoped_lock lock(mutex_);
+  published_ = sequence;
+  if (!viewers_.empty()) changed_.notify_one();
+}
+
+bool EventStreams::IsBehind(const std::weak_ptr<Viewer>& viewer) const {
+  const auto alive = viewer.lock();
+  return alive && alive->waiting && alive->last < published_;
+}
+
+void EventStreams::Loop(const std::stop_token& stop) {
+  const auto someone_is_behind = [this] {
+    return std::ranges::any_of(viewers_, [this](const auto& viewer) { return IsBehind(viewer); });
+  };
+  while (true) {
+    std::vector<Turn> turns;
+    series::Reading reading;
+    {
+      std::unique_lock lock(mutex_);
+      if (!changed_.wait(lock, stop, someone_is_behind) || stop.stop_requested()) return;
+      reading = latest_();
+      turns = TakeTurns(std::max(published_, reading.snapshot->sequence));
+    }
+    Send(*reading.snapshot, reading.stale, turns);
+  }
+}
+
+std::vector<EventStreams::Turn> EventStreams::TakeTurns(uint64_t sequence) {
+  std::vector<Turn> turns;
+  for (const auto& viewer : viewers_) {
+    if (!IsBehind(viewer)) continue;
+    const auto alive = viewer.lock();
+    alive->last = sequence;
+    turns.push_back({alive->query, *std::exchange(alive->waiting, std::nullopt)});
+  }
+  return turns;
+}
+
+void EventStreams::Send(const snapshot::Snapshot& snapshot, bool stale, const std::vector<Turn>& turns) {
+  std::vector<std::pair<const Query*, http::server::Body>> events;  // one per query
+  for (const Turn& turn : turns) {
+    auto found = std::ranges::find_if(events, [&](const auto& event) { return *event.first == turn.query; });
+    if (found == events.end()) {
+      events.emplace_back(&turn.query, EventOf(snapshot, stale, turn.query));
+      found = events.end() - 1;
+    }
+    turn.responder(found->second);  // null ends the stream, and the client connects again
+  }
+}
+
+http::server::Body EventStreams::EventOf(const snapshot::Snapshot& snapshot, bool stale, const Query& query) const {
+  try {
+    const auto json = renderings_.Get(snapshot, stale, query);
+    return json ? renderings_.Hold("event: tick\ndata: " + *json + "\n") : nullptr;
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+}  // namespace kepler::api
