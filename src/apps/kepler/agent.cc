@@ -86,6 +86,7 @@ Status Agent::Build() {
   pods_ = MakeInformer(config_, clock_);
   KEPLER_TRY(node_, ThisNode::Open(config_, clock_, pods_.get()));
   collector_ = std::make_unique<pipeline::Collector>(node_->tick(), node_->board(), clock_, config_.freshness);
+  if (config_.prometheus_enabled) MakeApi();
   cache_ = std::make_unique<prometheus::ScrapeCache>(
       MakeRenderOptions(config_, build_),
       Wants(config_, DebugCollector::kProcess) ? prometheus::ScrapeCache::SelfStatusProvider(daemon::ReadSelfStatus)
@@ -242,7 +243,7 @@ void Agent::AddEndpoints() {
     server_->Handle("/metrics", [this](const http::server::Request& request, http::server::Responder answer) {
       metrics_->Handle(request, std::move(answer));
     });
-    AddApi();
+    api_->AddRoutes(*server_);
     links.push_back({"/api/v1/snapshot", "Figures as JSON", "Zones, meters and workloads; see docs/api.md"});
   }
   const auto live = [this](const http::server::Request&, const http::server::Responder& answer) {
@@ -270,19 +271,17 @@ void Agent::AddEndpoints() {
                   });
 }
 
-void Agent::AddApi() {
-  renderings_ = std::make_unique<api::Renderings>(
-      api::Source{.version = build_.version, .node = config_.node_name, .gates = config_.metrics_level.bits});
-  const auto read = [this, freshness = config_.freshness] {
-    auto snapshot = collector_->Fresh();
+void Agent::MakeApi() {
+  const auto reading = [this, freshness = config_.freshness](std::shared_ptr<const snapshot::Snapshot> snapshot) {
     const bool stale = snapshot && freshness.IsOld(snapshot->taken_boot, clock_.Now());
     return series::Reading{.snapshot = std::move(snapshot), .stale = stale};
   };
-  api_ = std::make_unique<api::Endpoint>(read, *renderings_);
-  server_->Handle({.path = "/api/v1/snapshot", .runs_on = http::server::RunsOn::kWorkers},
-                  [this](const http::server::Request& request, const http::server::Responder& answer) {
-                    answer(api_->Snapshot(request));
-                  });
+  api_ = std::make_unique<api::Endpoint>(
+      api::Source{.version = build_.version, .node = config_.node_name, .gates = config_.metrics_level.bits},
+      config_.freshness.interval,
+      api::Endpoint::Readers{.fresh = [this, reading] { return reading(collector_->Fresh()); },
+                             .latest = [this, reading] { return reading(node_->board().Latest()); }});
+  collector_->OnSnapshot([this](const snapshot::Snapshot& snapshot) { api_->Observe(snapshot); });
 }
 
 std::optional<web::PageTable> Agent::Meters() const {

@@ -14,7 +14,6 @@
 #include "base/result.h"
 #include "daemon/run.h"
 #include "export/api/endpoint.h"
-#include "export/api/renderings.h"
 #include "export/json_lines/file_exporter.h"
 #include "export/prometheus/scrape_cache.h"
 #include "export/push/pusher.h"
@@ -57,7 +56,7 @@ class Agent final : public daemon::Service {
   [[nodiscard]] Status StartPushers();
   void AddEndpoints();
   /// The JSON API, which shows only what /metrics may show.
-  void AddApi();
+  void MakeApi();
   /// The meters, for the landing page; nothing before the first snapshot. Any thread.
   [[nodiscard]] std::optional<web::PageTable> Meters() const;
   [[nodiscard]] status::HttpStatus HttpStatus();
@@ -83,7 +82,6 @@ class Agent final : public daemon::Service {
   std::unique_ptr<json_lines::FileExporter> json_lines_;  // null: off
   std::unique_ptr<http::server::Server> server_;
   std::unique_ptr<web::MetricsEndpoint> metrics_;
-  std::unique_ptr<api::Renderings> renderings_;
   std::unique_ptr<api::Endpoint> api_;  // null without metrics_
   std::unique_ptr<console::Printer> printer_;
 };

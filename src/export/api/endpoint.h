@@ -1,12 +1,15 @@
 #pragma once
-// /api/v1/snapshot: answers from the latest snapshot. Runs on the workers of the server: it may wait for a tick, as a
-// scrape does.
+// The JSON API: /api/v1/snapshot, /api/v1/history, /api/v1/events (docs/api.md). It reads snapshots only.
 #include <functional>
 #include <string_view>
 
+#include "base/units.h"
+#include "export/api/event_streams.h"
+#include "export/api/power_history.h"
 #include "export/api/renderings.h"
 #include "export/series/reading.h"
 #include "http/server/server.h"
+#include "snapshot/snapshot.h"
 
 namespace kepler::api {
 
@@ -16,14 +19,29 @@ namespace kepler::api {
 
 class Endpoint {
  public:
-  /// `read` may be called on any thread; a null snapshot means that there is none yet. Both must outlive the endpoint.
-  Endpoint(std::function<series::Reading()> read, Renderings& renderings)
-      : read_(std::move(read)), renderings_(renderings) {}
+  /// The latest snapshot, null before the first. `fresh` may wait for a tick, as a scrape does; `latest` may not. Both
+  /// are called on any thread and must outlive the endpoint.
+  struct Readers {
+    std::function<series::Reading()> fresh;
+    std::function<series::Reading()> latest;
+  };
+  /// `interval`: of the ticks.
+  Endpoint(Source source, Nanoseconds interval, Readers readers);
+
+  /// The endpoint must outlive the server's Stop().
+  void AddRoutes(http::server::Server& server);
+  /// Takes each new snapshot, on the collection thread.
+  void Observe(const snapshot::Snapshot& snapshot);
+
+  // On a worker of the server.
   [[nodiscard]] http::server::Response Snapshot(const http::server::Request& request);
+  [[nodiscard]] http::server::Response History(const http::server::Request& request);
 
  private:
-  const std::function<series::Reading()> read_;
-  Renderings& renderings_;
+  const Readers readers_;
+  Renderings renderings_;
+  PowerHistory history_;
+  EventStreams events_;  // keep last: its thread uses what is above
 };
 
 }  // namespace kepler::api

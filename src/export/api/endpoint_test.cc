@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "export/series/family.h"
 #include "testing/snapshot_builder.h"
@@ -18,15 +21,23 @@ using ::testing::StartsWith;
 std::shared_ptr<const snapshot::Snapshot> Busy(uint64_t sequence, size_t processes = 20) {
   auto s = testing::BusySnapshot({"package"}, processes);
   s.sequence = sequence;
+  s.taken_boot = s.begun = BootTime(std::chrono::seconds(sequence));
   return std::make_shared<const snapshot::Snapshot>(std::move(s));
 }
 
-http::server::Response Answer(const std::shared_ptr<const snapshot::Snapshot>& snapshot, std::string query) {
-  Renderings renderings({.gates = series::kAllLevels});
-  Endpoint endpoint([&] { return series::Reading{.snapshot = snapshot}; }, renderings);
+Endpoint Of(const std::shared_ptr<const snapshot::Snapshot>& snapshot) {
+  const auto read = [snapshot] { return series::Reading{.snapshot = snapshot}; };
+  return {{.gates = series::kAllLevels}, std::chrono::seconds(5), {read, read}};
+}
+
+http::server::Request Asked(std::string query) {
   http::server::Request request;
   request.query = std::move(query);
-  return endpoint.Snapshot(request);
+  return request;
+}
+
+http::server::Response Answer(const std::shared_ptr<const snapshot::Snapshot>& snapshot, std::string query) {
+  return Of(snapshot).Snapshot(Asked(std::move(query)));
 }
 
 TEST(Endpoint, AnswersJsonThatNobodyStores) {
@@ -43,6 +54,19 @@ TEST(Endpoint, ErrorsAreJson) {
   EXPECT_EQ(bad.content_type, "application/json");
   EXPECT_THAT(*bad.body, StartsWith(R"({"error":"parameter limit: \"\"\" is invalid; allowed)"));
   EXPECT_EQ(Answer(nullptr, "").status, 503u);
+}
+
+TEST(Endpoint, HistoryOfTheObservedSnapshots) {
+  const auto snapshot = Busy(1);
+  Endpoint endpoint = Of(snapshot);
+  endpoint.Observe(*snapshot);
+  const auto answer = endpoint.History(Asked("seconds=3600"));
+  EXPECT_EQ(answer.status, 200u);
+  EXPECT_THAT(*answer.body, HasSubstr(R"("zones":["package"],"points":[{"time":"2023-11-14T22:13:20.000Z")"));
+  EXPECT_EQ(*endpoint.History(Asked("")).body, *answer.body);
+  for (const char* bad : {"seconds=0", "seconds=3601", "seconds=", "seconds=1s", "seconds=-1", "x=%"})
+    EXPECT_EQ(endpoint.History(Asked(bad)).status, 400u) << bad;
+  EXPECT_EQ(Of(nullptr).History(Asked("")).status, 503u);
 }
 
 TEST(Renderings, OneTextPerSnapshotAndQuery) {
