@@ -1,5 +1,6 @@
 """The JSON API: the figures of a scrape, bounded and filtered, with the same logins, and hostile names as text."""
 import base64
+import contextlib
 import datetime
 import json
 import os
@@ -109,12 +110,43 @@ class Api(unittest.TestCase):
         login = {"Authorization": "Basic " + base64.b64encode(b"alice:secret").decode()}
         with Agent(f"--web.config-file={web}", config=CONFIG, ready=False) as agent:
             wait_until(lambda: "serving" in agent.log(), "the server")
-            self.assertEqual(agent.get("/api/v1/snapshot")[0], 401)
+            for name in ("snapshot", "history", "events"):
+                self.assertEqual(agent.get("/api/v1/" + name)[0], 401)
             wait_until(lambda: read(agent, headers=login)[0] == 200, "the first snapshot")
+
+    def test_history_has_a_point_per_tick(self):
+        with Agent(config=CONFIG) as agent:
+            def points():
+                history = json.loads(agent.get("/api/v1/history?seconds=60")[2])
+                return history if len(history["points"]) >= 3 else None
+            history = wait_until(points, "three ticks")
+            self.assertEqual((history["api"], history["step_seconds"]), (1, 1))
+            self.assertEqual(set(history["zones"]), set(agent.scrape().zones()))
+            self.assertEqual(agent.get("/api/v1/history?seconds=3601")[0], 400)
+        times = [point["time"] for point in history["points"]]
+        self.assertEqual(times, sorted(set(times)))
+        for point in history["points"]:
+            self.assertEqual(len(point["active_watts"]), len(history["zones"]))
+            self.assertTrue(all(watts >= 0 for watts in point["active_watts"] + point["idle_watts"]), point)
+
+    def test_events_are_the_snapshots(self):
+        with Agent(config=CONFIG) as agent, contextlib.closing(agent.http()) as connection:
+            connection.request("GET", "/api/v1/events?limit=2")
+            stream = connection.getresponse()
+            self.assertEqual(stream.headers["Content-Type"], "text/event-stream")
+            answers = []
+            while len(answers) < 3:
+                self.assertEqual(stream.readline(), b"event: tick\n")
+                answers.append(json.loads(stream.readline().removeprefix(b"data: ")))
+                self.assertEqual(stream.readline(), b"\n")
+            times = [answer["time"] for answer in answers]
+            self.assertEqual(times, sorted(set(times)))
+            self.assertEqual(len(answers[-1]["workloads"]["rows"]), 2)
 
     def test_without_metrics_there_is_no_api(self):
         with Agent(config=CONFIG.replace("{metricsLevel", "{enabled: false, metricsLevel")) as agent:
-            self.assertEqual(agent.get("/api/v1/snapshot")[0], 404)
+            for name in ("snapshot", "history", "events"):
+                self.assertEqual(agent.get("/api/v1/" + name)[0], 404)
 
 
 if __name__ == "__main__":
