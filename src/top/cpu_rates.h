@@ -1,0 +1,30 @@
+#pragma once
+// CPU use of each workload between two ticks, since the API sends totals. Pure.
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "top/readings.h"
+
+namespace kepler::top {
+
+/// Unix time in seconds of "2026-11-27T22:00:05.250Z"; nothing for any other form.
+[[nodiscard]] std::optional<double> UnixSeconds(std::string_view time);
+
+class CpuRates {
+ public:
+  /// Sets cpu_cores of each row that had a total at an earlier tick.
+  void Fill(Readings& readings);
+
+ private:
+  struct Use {
+    double total = 0;  // seconds
+    std::optional<double> cores{};
+  };
+  std::string level_{};
+  double time_ = 0;
+  std::unordered_map<std::string, Use> uses_{};  // by id
+};
+
+}  // namespace kepler::top
