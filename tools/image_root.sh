@@ -18,7 +18,8 @@ apt_of "$arch" "$out/apt"
 "${apt[@]}" update
 "${apt[@]}" install -y --download-only --no-install-recommends "$package" >/dev/null
 # By name: only their files are wanted. What they depend on (debconf, openssl, awk) is for scripts that are not run.
-(cd "$out/apt/archives" && "${apt[@]}" download ca-certificates base-files)
+# ncurses-base describes the terminals of `kepler top`; every other Debian system has it.
+(cd "$out/apt/archives" && "${apt[@]}" download ca-certificates base-files ncurses-base)
 
 # unpack DEB ROOT: without what has no use in an image that has no shell: manuals, scripts, translations, iconv tables.
 unpack() {
