@@ -59,6 +59,7 @@ SEES = {
     "export/otlp": {"base", "snapshot", "status", "export/push", "export/series", "http/client"},
     "export/remote_write": {"base", "snapshot", "status", "export/push", "export/series"},
     "top": {"base", "json", "export/stdout"},
+    "top/terminal": {"base", "top"},
     "pipeline": {"base", "os", "cgroup", "energy", "activity", "workload", "workload/hypervisor", "attribution",
                  "model", "snapshot", "status"},
     "model_store": {"base", "os", "model", "http/client", "status"},

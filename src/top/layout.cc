@@ -17,23 +17,23 @@ constexpr std::array<std::string_view, 5> kPlurals = {"Processes", "Containers",
 constexpr size_t kTall = 16;  // from here on there are blank lines and details
 
 constexpr std::string_view kHints = "q quit  ? help  1-5 level  w/j/c sort  / filter  Enter open  Esc back";
-constexpr std::array<std::string_view, 15> kHelp = {
-    "1 2 3 4 5     processes, containers, pods, VMs, namespaces",
-    "Tab           next level",
-    "w j c         sort by watts, joules, CPU time",
-    "/             filter: type a part of a name, then Enter",
-    "Up Down       select a row, also PgUp PgDn Home End",
-    "Enter         open: namespace, pod, container, process",
-    "Esc           back, or remove the filter",
-    "q Ctrl+C      quit",
+constexpr auto kHelp = std::to_array<std::string_view>({
+    "1 processes  2 containers  3 pods",
+    "4 VMs  5 namespaces  Tab next level",
+    "w j c    sort by watts, joules, CPU time",
+    "/        filter by a part of the name",
+    "Up Down  select, also PgUp PgDn Home End",
+    "Enter    open namespace, pod, container",
+    "Esc      back, or remove the filter",
+    "q        quit, also Ctrl+C",
     "",
-    "A click selects a row, another click opens it.",
-    "A click on WATTS, JOULES or CPU TIME sorts.",
-    "JOULES, COST and CARBON count since the agent",
-    "has started or first saw the workload.",
+    "Click a row to select it, and again to",
+    "open it. Click a heading to sort.",
+    "JOULES, COST and CARBON count from the",
+    "start of the agent or of the workload.",
     "",
     "Press any key to go on.",
-};
+});
 
 std::string Between(std::string_view left, std::string_view right, size_t width, Glyphs glyphs) {
   const std::string end = Shown(right, width, glyphs);

@@ -127,7 +127,9 @@ TEST(Layout, SaysWhichRowsAreShown) {
   view.is_editing = true;
   EXPECT_THAT(TextOf(Layout(view, ThreePods(), {100, 20}, {})), HasSubstr("filter: sh?op_\n"));
   view.help = true;
-  EXPECT_THAT(TextOf(Layout(view, ThreePods(), {100, 20}, {})), HasSubstr("Press any key"));
+  const std::string help = TextOf(Layout(view, ThreePods(), {40, 20}, {}));
+  EXPECT_THAT(help, HasSubstr("Press any key"));
+  EXPECT_THAT(help, Not(HasSubstr("…"))) << "the help fits 40 columns";
 }
 
 TEST(Layout, EveryLineFitsAndIsSafeAtEverySize) {

@@ -33,13 +33,17 @@ void Follow(const Readings& readings, size_t visible_rows, View& view) {
   view.first = std::clamp(view.first, view.row - std::min(view.row, page - 1), view.row);
 }
 
-std::string Target(const View& view, size_t visible_rows) {
-  const size_t wanted = (view.row + 2 * visible_rows) / kMinRows * kMinRows + kMinRows;
-  std::string target = fmt::format("/api/v1/snapshot?level={}&sort={}&limit={}", NameOf(view.now.level),
-                                   NameOf(view.sort), std::min(wanted, kMaxRows));
+std::string TargetOf(const View& view, size_t limit) {
+  std::string target =
+      fmt::format("/api/v1/snapshot?level={}&sort={}&limit={}", NameOf(view.now.level), NameOf(view.sort), limit);
   if (!view.now.filter.empty()) target += "&search=" + PercentEncoded(view.now.filter);
   if (!view.now.under.empty()) target += "&under=" + PercentEncoded(view.now.under);
   return target;
+}
+
+std::string Target(const View& view, size_t visible_rows) {
+  const size_t wanted = (view.row + 2 * visible_rows) / kMinRows * kMinRows + kMinRows;
+  return TargetOf(view, std::min(wanted, kMaxRows));
 }
 
 }  // namespace kepler::top

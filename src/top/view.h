@@ -43,7 +43,9 @@ struct View {
 /// Finds the selected row in `readings`, and moves the part on the screen so that it has that row.
 void Follow(const Readings& readings, size_t visible_rows, View& view);
 
-/// Path and query of the request. The number of rows grows with the selected one.
+/// Path and query of the request for `limit` rows.
+[[nodiscard]] std::string TargetOf(const View& view, size_t limit);
+/// The same for a screen: the number of rows grows with the selected one.
 [[nodiscard]] std::string Target(const View& view, size_t visible_rows);
 
 }  // namespace kepler::top
