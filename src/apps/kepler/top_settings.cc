@@ -1,0 +1,72 @@
+#include "apps/kepler/top_settings.h"
+
+#include <cmath>
+#include <string_view>
+
+#include "http/client/url.h"
+#include "settings/table.h"
+
+namespace kepler::agent {
+namespace {
+
+using settings::kAt;
+using settings::Key;
+using S = TopSettings;
+
+constexpr int64_t kTopMillisecond = 1'000'000;
+
+constexpr Key kTopKeys[] = {
+    Key("url", "url", "URL of the agent", kAt<&S::url>, {.required = true}),
+    Key("level", "level", "Workloads to show first", kAt<&S::level>, {.choices = top::kLevelNames}),
+    Key("sort", "sort", "Order of the workloads", kAt<&S::sort>, {.choices = top::kSortNames}),
+    Key("filter", "filter", "Show only workloads with this text in their names", kAt<&S::filter>),
+    Key("interval", "interval", "Time between two requests", kAt<&S::interval>,
+        {.min = 100 * kTopMillisecond, .max = 3'600'000 * kTopMillisecond}),
+    Key("price", "price", "Price of a kilowatt-hour in any currency: adds the cost; 0: no cost", kAt<&S::price>,
+        {.min = 0, .max = 1'000'000}),
+    Key("carbon", "carbon", "Grams of CO2 per kilowatt-hour: adds the emissions; 0: none", kAt<&S::carbon>,
+        {.unit = "grams", .min = 0, .max = 1'000'000}),
+    Key("once", "once", "Print one table and exit", kAt<&S::once>),
+    Key("json", "json", "Print one answer of the agent's JSON API and exit", kAt<&S::json>),
+    Key("limit", "limit", "Maximum number of workloads of --once and --json", kAt<&S::limit>, {.min = 1, .max = 1000}),
+    Key("user", "user", "User name for basic authentication; requires TLS, except on the same machine", kAt<&S::user>),
+    Key("password-file", "password-file", "File with the password of --user; a trailing line end is ignored",
+        kAt<&S::password_file>, {.is_path = true}),
+    Key("ca-file", "ca-file", "PEM file with the CA that signed the agent's certificate; empty: the system's CAs",
+        kAt<&S::ca_file>, {.is_path = true}),
+    Key("cert-file", "cert-file", "PEM file with a client certificate", kAt<&S::cert_file>, {.is_path = true}),
+    Key("key-file", "key-file", "PEM file with the key of --cert-file", kAt<&S::key_file>, {.is_path = true}),
+};
+constexpr settings::TableOf<TopSettings> kTopTable(kTopKeys);
+
+constexpr std::string_view kAboutTop =
+    R"(Shows the power and energy of this machine and of its processes, containers, pods, VMs and namespaces,
+as a running agent measures them. ? lists the keys, q quits.
+
+Examples:
+  kepler top
+  kepler top --level=pod --price=0.30 --carbon=380
+  kepler top --once --json --level=container
+  kepler top --url=https://node-1:28282 --ca-file=ca.pem --user=me --password-file=password)";
+
+void CheckTop(settings::Draft& draft, const TopSettings& config) {
+  if (const auto url = http::client::ParseUrl(config.url); !config.url.empty() && !url)
+    draft.Reject("url", url.error().message);
+  if (config.user.empty() != config.password_file.empty())
+    draft.Reject(config.user.empty() ? "user" : "password-file", "is missing: set user and password-file together");
+  if (config.user.contains(':')) draft.Reject("user", "must not contain a colon");
+  if (config.cert_file.empty() != config.key_file.empty())
+    draft.Reject(config.cert_file.empty() ? "cert-file" : "key-file",
+                 "is missing: set cert-file and key-file together");
+}
+
+}  // namespace
+
+settings::Parsed<TopSettings> ParseTopSettings(const std::vector<const char*>& arguments, const BuildInfo& build) {
+  std::vector<const char*> argv = {"kepler top"};
+  argv.insert(argv.end(), arguments.begin(), arguments.end());
+  return settings::ParseCommandLine<TopSettings>(argv, {.name = "kepler top", .about = kAboutTop, .build = build},
+                                                 kTopTable, CheckTop);
+}
+
+}  // namespace kepler::agent
