@@ -1,0 +1,137 @@
+#include "apps/kepler/top_client.h"
+
+#include <fmt/format.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include "base/parse.h"
+#include "base/small_file.h"
+#include "base/text.h"
+#include "base/thread.h"
+
+namespace kepler::agent {
+namespace {
+
+constexpr uint64_t kMaxAnswer = uint64_t{16} << 20;
+constexpr std::chrono::milliseconds kSilence{5'000};
+constexpr std::chrono::milliseconds kTotal{15'000};
+constexpr size_t kMaxReason = 300;
+constexpr double kMaxHistorySeconds = 3600;  // the API keeps an hour
+
+/// What crosses no network: a login there needs no TLS.
+bool IsThisMachine(std::string_view host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }
+
+/// What the agent says about a status other than 2xx.
+std::string ReasonOf(const http::client::Answer& answer) {
+  if (answer.status == 401) return "401: set --user and --password-file";
+  if (answer.status == 404) return "404: there is no JSON API; is it another program, or an older agent?";
+  return fmt::format("{}: {}", answer.status, ShowUnlessSecret(Trim(answer.body), kMaxReason));
+}
+
+}  // namespace
+
+Result<TopClient> TopClient::Open(const TopSettings& settings) {
+  TopClient client;
+  KEPLER_TRY(client.url_, http::client::ParseUrl(settings.url));
+  while (client.url_.target.ends_with('/')) client.url_.target.pop_back();
+  for (const auto& [path, text] :
+       {std::pair(&settings.ca_file, &client.url_.peer.ca), std::pair(&settings.cert_file, &client.url_.peer.cert),
+        std::pair(&settings.key_file, &client.url_.peer.key)}) {
+    if (path->empty()) continue;
+    KEPLER_TRY(*text, ReadSmallFile(*path));
+  }
+  client.user_ = settings.user;
+  if (!settings.password_file.empty()) {
+    KEPLER_TRY(const std::string text, ReadSmallFile(settings.password_file));
+    client.password_ = WithoutLineEnd(text);
+  }
+  KEPLER_CHECK_OK(http::client::CheckPeer(client.url_.peer));
+  return client;
+}
+
+Result<std::string> TopClient::Get(const std::string& target, const std::stop_token& stop) const {
+  const http::client::ClientRequest request{.target = url_.target + target,
+                                            .user = user_,
+                                            .password = password_,
+                                            .allow_plain_login = IsThisMachine(url_.peer.host),
+                                            .deadlines = {.silence = kSilence, .total = kTotal},
+                                            .max_bytes = kMaxAnswer};
+  std::string body;
+  const auto take = [&](std::string_view piece) -> Status {
+    body += piece;
+    return {};
+  };
+  const auto answer = client_->Send(url_.peer, request, take, stop);
+  if (!answer) return std::unexpected(answer.error());
+  if (answer->ok()) return body;
+  return Fail(ErrorKind::kUnavailable,
+              fmt::format("{}: {}", url_.peer.Url(), http::client::HideLogin(ReasonOf(*answer), request)));
+}
+
+Result<std::unique_ptr<TopPoller>> TopPoller::Start(TopClient client, Duration interval) {
+  UniqueFd event(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!event.valid()) return FailErrno("create", "an eventfd");
+  std::unique_ptr<TopPoller> poller(new TopPoller(std::move(client), interval, std::move(event)));
+  KEPLER_TRY(poller->thread_,
+             StartThread("poller", [self = poller.get()](const std::stop_token& stop) { self->Work(stop); }));
+  return poller;
+}
+
+void TopPoller::Ask(const std::string& target, size_t history) {
+  const std::scoped_lock lock(mutex_);
+  history_ = history;
+  if (target == target_) return;
+  target_ = target;
+  is_new_ = true;
+  changed_.notify_one();
+}
+
+std::optional<Result<TopAnswer>> TopPoller::Take() {
+  eventfd_t count = 0;
+  eventfd_read(event_.get(), &count);
+  const std::scoped_lock lock(mutex_);
+  return std::exchange(answer_, std::nullopt);
+}
+
+void TopPoller::Work(const std::stop_token& stop) {
+  auto next = std::chrono::steady_clock::now();
+  while (!stop.stop_requested()) {
+    std::string target;
+    size_t history = 0;
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait_until(lock, stop, next, [&] { return is_new_; });
+      is_new_ = false;
+      target = target_;
+      history = history_;
+    }
+    if (stop.stop_requested()) return;
+    next = std::chrono::steady_clock::now() + interval_;
+    if (target.empty()) continue;
+    auto answer = Fetch(target, history, stop);
+    const std::scoped_lock lock(mutex_);
+    answer_ = std::move(answer);
+    eventfd_write(event_.get(), 1);
+  }
+}
+
+Result<TopAnswer> TopPoller::Fetch(const std::string& target, size_t history, const std::stop_token& stop) {
+  TopAnswer answer;
+  KEPLER_TRY(const std::string text, client_.Get(target, stop));
+  KEPLER_TRY(answer.readings, top::ReadReadings(text));
+  if (answer.readings.time == time_) return answer;
+  time_ = answer.readings.time;
+  const double seconds =
+      std::clamp(answer.readings.interval_seconds * static_cast<double>(history), 60.0, kMaxHistorySeconds);
+  const auto points = client_.Get(fmt::format("/api/v1/history?seconds={:.0f}", std::ceil(seconds)), stop);
+  if (!points) return answer;  // the screen works without a sparkline
+  if (auto read = top::ReadHistory(*points)) answer.history = std::move(*read);
+  return answer;
+}
+
+}  // namespace kepler::agent

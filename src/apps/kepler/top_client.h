@@ -1,0 +1,73 @@
+#pragma once
+// The JSON API of an agent, as `kepler top` asks for it: one request at a time, or a thread that polls.
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+
+#include "apps/kepler/top_settings.h"
+#include "base/duration.h"
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "http/client/client.h"
+#include "http/client/url.h"
+#include "top/readings.h"
+
+namespace kepler::agent {
+
+class TopClient {
+ public:
+  /// Reads the files of the settings. Blocks.
+  [[nodiscard]] static Result<TopClient> Open(const TopSettings& settings);
+
+  /// Returns the body of the answer to a GET of `target`. The error names the URL, the reason and a remedy.
+  [[nodiscard]] Result<std::string> Get(const std::string& target, const std::stop_token& stop) const;
+
+ private:
+  http::client::Url url_;
+  std::string user_, password_;
+  std::unique_ptr<http::client::Client> client_ = std::make_unique<http::client::Client>();
+};
+
+struct TopAnswer {
+  top::Readings readings{};
+  std::optional<top::PowerHistory> history{};  // if it was read
+};
+
+/// Polls on a thread of its own. All functions are for one thread.
+class TopPoller {
+ public:
+  [[nodiscard]] static Result<std::unique_ptr<TopPoller>> Start(TopClient client, Duration interval);
+
+  /// Readable when Take() has an answer.
+  [[nodiscard]] int fd() const { return event_.get(); }
+  /// From now on asks for `target`, at once if it has changed. `history`: number of ticks to show.
+  void Ask(const std::string& target, size_t history);
+  /// The latest answer, once.
+  [[nodiscard]] std::optional<Result<TopAnswer>> Take();
+
+ private:
+  TopPoller(TopClient client, Duration interval, UniqueFd event)
+      : client_(std::move(client)), interval_(interval), event_(std::move(event)) {}
+  void Work(const std::stop_token& stop);
+  [[nodiscard]] Result<TopAnswer> Fetch(const std::string& target, size_t history, const std::stop_token& stop);
+
+  const TopClient client_;
+  const Duration interval_;
+  const UniqueFd event_;
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::string target_{};
+  size_t history_ = 0;
+  bool is_new_ = false;  // target_ was not requested yet
+  std::string time_{};   // of the tick whose history was read; only for the thread
+  std::optional<Result<TopAnswer>> answer_{};
+  std::jthread thread_;  // last: it uses the others
+};
+
+}  // namespace kepler::agent
