@@ -11,6 +11,7 @@
 #include "apps/kepler/meter_survey.h"
 #include "apps/kepler/rules.h"
 #include "apps/kepler/run_command.h"
+#include "apps/kepler/top_command.h"
 #include "apps/kepler/wiring.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -69,6 +70,7 @@ int main(int argc, char** argv) {
   const BuildInfo build = daemon::ThisBuild();
   if (argc > 1 && std::string_view(argv[1]) == "meters") return RunMeters({argv, argv + argc}, build);
   if (argc > 1 && std::string_view(argv[1]) == "run") return agent::RunCommand({argv, argv + argc}, build);
+  if (argc > 1 && std::string_view(argv[1]) == "top") return agent::TopCommand({argv, argv + argc}, build);
   const auto parse = [&](agent::Moment moment) {
     return agent::ParseCommandLine({argv, static_cast<size_t>(argc)}, build, {}, moment);
   };
