@@ -105,7 +105,8 @@ class LegacyNames(unittest.TestCase):
                 self.assertEqual(old("node"), new(f"node_cpu_{node}"))
                 self.assertEqual(old("process"), new(f"process_cpu_{kind}"))
                 self.assertEqual(old("container"), new(f"container_cpu_{kind}") + new(f"node_cpu_{kind}unlisted_", **outside))
-                self.assertGreater(old("container"), 0)
+                if mode == "dynamic":  # a busy machine may have no idle energy
+                    self.assertGreater(old("container"), 0)
         for level in ("process", "container"):
             self.assertEqual(scrape.sum(f"kepler_{level}_joules_total"),
                              sum(scrape.sum(f"kepler_{level}_{zone}_joules_total") for zone in ("package", "dram")))

@@ -50,6 +50,11 @@ def taken_at(scrape):
     return int(scrape.value("kepler_snapshot_timestamp_seconds") * 1000)
 
 
+def scraped_labels(labels):
+    """As a server stores them."""
+    return tuple(sorted(("exported_instance" if name == "instance" else name, value) for name, value in labels if value))
+
+
 class Figures(unittest.TestCase):
     def check_same_as_scrape(self, config, extra=""):
         with RemoteWriteServer() as server, Agent(config=config % server.url + extra) as agent:
@@ -66,7 +71,7 @@ class Figures(unittest.TestCase):
                 name = labels.pop("__name__")
                 self.assertEqual(point.kind, scrape.types[name])
                 values.setdefault(name, {})[tuple(sorted(labels.items()))] = point.value
-            expected = {name: {tuple(pair for pair in labels if pair[1]): float(value) for labels, value in family.items()}
+            expected = {name: {scraped_labels(labels): float(value) for labels, value in family.items()}
                         for name, family in scrape.families.items() if name not in OF_A_PAGE}
             self.assertEqual({name: family.keys() for name, family in values.items()},
                              {name: family.keys() for name, family in expected.items()})
@@ -95,6 +100,13 @@ class Figures(unittest.TestCase):
         _, push = self.check_same_as_scrape(replace_once(CONFIG, "exporter:\n", "exporter:\n  prometheus: {exactTotals: true}\n"))
         self.assertNotIn("state", {label for labels in push if dict(labels)["__name__"] == "kepler_process_cpu_joules_total"
                                    for label, _ in labels})
+
+    def test_names_and_labels_are_those_that_the_page_has(self):
+        config = replace_once(CONFIG, "exporter:\n", "exporter:\n  prometheus: {names: both, labelNames: kubernetes}\n")
+        _, push = self.check_same_as_scrape(config)
+        node, = [dict(labels) for labels in push if ("__name__", "kepler_node_package_joules_total") in labels
+                 and ("mode", "idle") in labels]
+        self.assertEqual(node["exported_instance"], node["node_name"])
 
     def test_the_configuration_of_the_page_works(self):
         with open(PAGE, encoding="utf-8") as file:
