@@ -6,14 +6,18 @@ import shutil
 import subprocess
 import tempfile
 import time
+import types
 import unittest
 
+import exact_totals
 from exposition import microjoules
 from harness import Agent, free_port, require, run_tests, run_to_end, wait_until
+from powercap import ONE_PACKAGE, PowercapTree, metered_agent
 from prometheus import NEWER, Prometheus, replace_once
 from push_server import make_certificate
 from remote_write import WRITTEN, RemoteWriteServer
 from remote_write import microjoules as pushed
+from workloads import Churn
 
 CONFIG = """
 cpu: {preferredMeters: [fake]}
@@ -34,6 +38,12 @@ OF_THE_MOMENT = ("kepler_http_", "kepler_push_", "kepler_config_", "kepler_log_"
 OF_A_PAGE = ("kepler_cut_series", "kepler_exposed_series", "promhttp_metric_handler_errors_total")
 SUMS = ("kepler_node_cpu_joules_total", "kepler_node_cpu_active_joules_total", "kepler_process_cpu_joules_total",
         "kepler_node_cpu_unlisted_joules_total", "kepler_node_cpu_unattributed_joules_total")
+
+
+def page(language):
+    """The blocks of the page in that language."""
+    with open(PAGE, encoding="utf-8") as file:
+        return re.findall(rf"^```{language}\n(.*?)^```", file.read(), re.MULTILINE | re.DOTALL)
 
 
 def counted(agent, family, **labels):
@@ -109,9 +119,7 @@ class Figures(unittest.TestCase):
         self.assertEqual(node["exported_instance"], node["node_name"])
 
     def test_the_configuration_of_the_page_works(self):
-        with open(PAGE, encoding="utf-8") as file:
-            config = re.search(r"^```yaml\n(exporter:.*?)^```", file.read(), re.DOTALL | re.MULTILINE)[1]
-        with RemoteWriteServer() as server, Agent(config=replace_once(config, "http://localhost:9090/api/v1/write", server.url)):
+        with RemoteWriteServer() as server, Agent(config=replace_once(page("yaml")[0], "http://localhost:9090/api/v1/write", server.url)):
             wait_until(lambda: server.pushes, "a push")
 
     def test_an_ended_series_gets_one_stale_marker(self):
@@ -194,6 +202,28 @@ class RealServer(unittest.TestCase):
     def test_prometheus_3_stores_version_2(self):
         require(os.access(NEWER, os.X_OK), "Prometheus 3.16 is not built: tests/cluster/programs.py prometheus")
         self.check(VERSION_2, program=NEWER, flags=("--web.enable-remote-write-receiver",))
+
+    def test_the_page_gives_exact_totals(self):
+        require(os.access(NEWER, os.X_OK), "Prometheus 3.16 is not built: tests/cluster/programs.py prometheus")
+        flags = [word for word in page("sh")[-1].split() if re.match("--(web.enable|enable-feature)", word)]
+        with contextlib.ExitStack() as stack:
+            server = stack.enter_context(Prometheus(program=NEWER, flags=flags))
+            tree = stack.enter_context(PowercapTree(ONE_PACKAGE))
+            config = replace_once(page("yaml")[-1], "http://localhost:9090", f"http://127.0.0.1:{server.port}")
+            target = types.SimpleNamespace(port=1)  # as exact_totals selects the series of an agent
+            stack.enter_context(metered_agent(tree, interval="2s", config=config + "    interval: 2s\n"
+                                                                                   "    instance: 127.0.0.1:1\n"))
+            tree.start()
+            stack.enter_context(Churn())
+            wait_until(lambda: server.query("count_over_time(kepler_snapshot_timestamp_seconds[1h]) >= 4"), "pushes", 60)
+            begin = time.time()
+            time.sleep(15)
+            figures = list(exact_totals.Window(begin, time.time() - 4).figures(exact_totals.FLAGS, server, "exact", target))
+            print("; ".join(map(str, figures)), flush=True)
+            self.assertIn(exact_totals.TOLERANCE, [figure.bound for figure in figures])
+            for figure in figures:
+                if figure.bound is not None:
+                    self.assertLess(abs(figure.off), figure.bound, str(figure))
 
     def test_a_server_without_version_2_is_noticed(self):
         prometheus = Prometheus(flags=("--web.enable-remote-write-receiver",))

@@ -74,7 +74,7 @@ otlp::Resource MakeResource(const Config& config, const BuildInfo& build, otlp::
     key = LabelText(key);
     value = LabelText(value);
   }
-  const auto add = [&given](std::string_view key, std::string value) {
+  const auto add = [&given](std::string_view key, const std::string& value) {
     const bool is_there =
         std::ranges::find(given, key, [](const auto& pair) -> std::string_view { return pair.first; }) != given.end();
     if (!is_there && !value.empty()) given.emplace_back(key, LabelText(value));
