@@ -26,7 +26,7 @@ dev=(clang-tidy-19 clang-format-19 libclang-rt-19-dev llvm-19 mold
 package=(dpkg-dev file lintian systemd python3)
 image=(podman runc mmdebstrap python3)
 layout=(libcap2-bin)
-peers=(prometheus prometheus-process-exporter python3-prometheus-client python3-protobuf busybox-static curl openssl procps stress-ng
+peers=(prometheus prometheus-process-exporter python3-prometheus-client python3-protobuf busybox-static curl openssl procps stress-ng tmux
   python3-yaml libcap2-bin)
 cross=(g++-aarch64-linux-gnu)
 kernels=(qemu-system-x86 busybox-static cpio util-linux kmod python3)

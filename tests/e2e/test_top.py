@@ -1,0 +1,192 @@
+"""kepler top on real terminals (tmux): keys and sizes."""
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import unittest
+
+from harness import Agent, binary, end, python_child, require, run_tests, wait_until
+
+CONFIG = "cpu: {preferredMeters: [fake]}\nmonitor: {interval: 500ms}\n"
+BURN = """
+with open("/proc/self/comm", "w") as file:
+    file.write("kt-burner")
+while True:
+    pass
+"""
+# tmux may miss the end of its child, so the shell writes the exit code. It must outlive the signals of the terminal.
+SHELL = 'trap : INT HUP TERM; code=$1; shift; "$@"; echo $? >"$code"'
+
+
+class Screen(contextlib.AbstractContextManager):
+    """kepler top in a terminal of tmux."""
+
+    def __init__(self, url, *args, columns=80, lines=24, environment=("LANG=C.UTF-8",)):
+        self.folder = tempfile.mkdtemp(prefix="kepler-top-")
+        self.command = ["sh", "-c", SHELL, "sh", f"{self.folder}/code", "env", *environment, binary(), "top", f"--url={url}",
+                        "--interval=200ms", *args]
+        self.size = (columns, lines)
+
+    def tmux(self, *args):
+        return subprocess.run(["tmux", "-u", "-S", f"{self.folder}/socket", "-f", "/dev/null", *args], check=True,
+                              stdout=subprocess.PIPE, text=True, timeout=30, env={**os.environ, "LANG": "C.UTF-8"}).stdout
+
+    def __enter__(self):
+        columns, lines = self.size
+        self.tmux("new-session", "-d", "-x", str(columns), "-y", str(lines), "cat", ";", "set", "-g", "remain-on-exit", "on", ";",
+                  "set", "-g", "status", "off", ";", "respawn-pane", "-k", *self.command)
+        return self
+
+    def __exit__(self, *unused):
+        with contextlib.suppress(subprocess.CalledProcessError):
+            self.tmux("kill-server")
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def text(self):
+        return self.tmux("capture-pane", "-p")
+
+    def press(self, *keys):
+        self.tmux("send-keys", *keys)
+
+    def resize(self, columns, lines):
+        self.tmux("resize-window", "-x", str(columns), "-y", str(lines))
+
+    def pid(self):
+        shell = int(self.tmux("display", "-p", "#{pane_pid}"))
+        with open(f"/proc/{shell}/task/{shell}/children", encoding="ascii") as file:
+            return int(file.read().split()[0])
+
+    def wait_for(self, pattern):
+        """The match of a regular expression on the screen."""
+        found = []
+
+        def matches():
+            found[:] = [self.text()]
+            return re.search(pattern, found[0])
+        try:
+            return wait_until(matches, f"{pattern!r} on the screen")
+        except AssertionError as error:
+            error.add_note(found[0])
+            raise
+
+    def exit_code(self):
+        """Once it has ended."""
+        def code():
+            with contextlib.suppress(FileNotFoundError), open(f"{self.folder}/code", encoding="ascii") as file:
+                return file.read().strip()
+            return ""
+        return int(wait_until(code, "the exit"))
+
+
+def url_of(agent):
+    return f"http://127.0.0.1:{agent.port}"
+
+
+class Keys(unittest.TestCase):
+    def setUp(self):
+        require(shutil.which("tmux"), "tmux is missing")
+        self.burners = [python_child(BURN) for _ in range(3)]
+        for burner in self.burners:
+            self.addCleanup(end, burner)
+        self.agent = self.enterContext(Agent(config=CONFIG))
+        self.url = url_of(self.agent)
+
+    def test_levels_filter_order_and_help(self):
+        with Screen(self.url, "--price=1000", columns=120, lines=30) as screen:
+            screen.wait_for(r"Processes by watts, \d+ of \d+")
+            screen.wait_for(r"\n *\d+\.\d\d .*kt-burner")
+            screen.wait_for(r"package +\d+\.\d\d")
+            screen.press("j")
+            screen.wait_for(r"by joules.*\n.* JOULES↓")
+            screen.press("/", "kt-b")
+            screen.wait_for(r"filter: kt-b_")
+            screen.press("Enter")
+            screen.wait_for(r'Processes by joules, 3 of 3, filter "kt-b"')
+            screen.press("Escape")
+            screen.wait_for(r"Processes by joules, \d+ of \d+ ")
+            screen.press("3")
+            screen.wait_for(r"Pods by joules")
+            screen.press("Tab")
+            screen.wait_for(r"VMs by joules")
+            screen.press("?")
+            screen.wait_for(r"Press any key")
+            screen.press("x")
+            screen.wait_for(r"VMs by joules")
+            screen.press("q")
+            self.assertEqual(screen.exit_code(), 0)
+
+    def test_the_selection_stays_on_its_process(self):
+        with Screen(self.url, "--filter=kt-burner") as screen:
+            screen.wait_for("Processes by watts, 3 of 3")
+            screen.press("Down")
+            screen.press("Down")
+            last = wait_until(lambda: self.detail(screen) if self.detail(screen) in self.pids() else None, "the last row")
+            for _ in range(3):
+                before = screen.wait_for(r"\d\d:\d\d:\d\dZ")[0]
+                wait_until(lambda: before not in screen.text(), "another second")
+                self.assertEqual(self.detail(screen), last)
+            end(next(burner for burner in self.burners if burner.pid == last))
+            screen.wait_for(r"kt-burner \(ended\)")
+            screen.press("/", "no", "Enter")
+            screen.wait_for("no name contains the filter; Esc removes it")
+
+    def pids(self):
+        return [burner.pid for burner in self.burners]
+
+    def detail(self, screen):
+        return int(screen.wait_for(r"exe .* id (\d+)\n")[1])
+
+    def test_cores_are_those_of_the_process(self):
+        with Screen(self.url, "--filter=kt-burner", columns=100) as screen:
+            found = screen.wait_for(rf"\n *[\d.]+ +[\d.k]+ +(\d\.\d\d) +\S+ +{self.burners[0].pid} kt-burner")
+            self.assertGreater(float(found[1]), 0.05)
+
+    def test_every_size_is_used(self):
+        with Screen(self.url, columns=40, lines=12) as screen:
+            screen.wait_for(r"WATTS↓  JOULES NAME")
+            for columns, lines in ((200, 50), (20, 6), (3, 2), (80, 24)):
+                screen.resize(columns, lines)
+                if columns >= 80:
+                    screen.wait_for(r"CORES(.|\n)*\? help")
+            screen.resize(40, 12)
+            screen.wait_for(r"WATTS↓  JOULES NAME")
+            self.assertTrue(all(len(line) <= 40 for line in screen.text().split("\n")))
+
+    def test_signals_end_it_well(self):
+        for stop in (lambda screen: screen.press("C-c"), lambda screen: os.kill(screen.pid(), signal.SIGTERM),
+                     lambda screen: os.kill(screen.pid(), signal.SIGHUP)):
+            with Screen(self.url) as screen:
+                screen.wait_for("Processes by watts")
+                stop(screen)
+                self.assertEqual(screen.exit_code(), 0)
+
+    def test_terminals_without_colour_or_unicode(self):
+        for environment in (("LANG=C.UTF-8", "NO_COLOR=1"), ("LANG=C", "LC_ALL=C", "TERM=vt100"), ("LANG=C.UTF-8", "TERM=xterm-256color")):
+            with self.subTest(environment), Screen(self.url, environment=environment) as screen:
+                screen.wait_for(r"WATTS[↓*]")
+                coloured = re.search(r"\x1b\[[0-9;]*3[1-7]m", screen.tmux("capture-pane", "-p", "-e"))
+                self.assertEqual(bool(coloured), "TERM=xterm-256color" in environment)
+                self.assertEqual(screen.text().isascii(), "LANG=C" in environment)
+
+    def test_a_container_opens_its_processes(self):
+        require(os.geteuid() == 0, "only root may make cgroups here")
+        command = subprocess.Popen([binary(), "run", f"--config.file={self.agent.config_path}", "--", "sh", "-c", "while :; do :; done"],
+                                   stderr=subprocess.DEVNULL)
+        self.addCleanup(end, command)
+        self.addCleanup(command.terminate)
+        with Screen(self.url, "--level=container", "--filter=sh", columns=100) as screen:
+            screen.wait_for(r"\n.*\bsh\b.*kepler-run|\n.*kepler-run")
+            screen.press("Enter")
+            screen.wait_for(r"Processes of \S+ by watts, 1 of 1")
+            screen.wait_for(r"\d sh ")
+            screen.press("Escape")
+            screen.wait_for(r"Containers by watts")
+            command.terminate()
+            command.wait(30)
+
+
+if __name__ == "__main__":
+    run_tests()
