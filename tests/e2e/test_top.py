@@ -1,16 +1,21 @@
-"""kepler top on real terminals (tmux): keys and sizes."""
+"""kepler top on real terminals (tmux): keys, sizes, an agent that goes and comes back, pipes, and names of attackers."""
 import contextlib
+import http.server
+import json
 import os
+import pty
 import re
 import shutil
 import signal
 import subprocess
 import tempfile
+import threading
 import unittest
 
 from harness import Agent, binary, end, python_child, require, run_tests, wait_until
 
 CONFIG = "cpu: {preferredMeters: [fake]}\nmonitor: {interval: 500ms}\n"
+USERS = "basic_auth_users:\n  alice: $2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW\n"
 BURN = """
 with open("/proc/self/comm", "w") as file:
     file.write("kt-burner")
@@ -19,6 +24,11 @@ while True:
 """
 # tmux may miss the end of its child, so the shell writes the exit code. It must outlive the signals of the terminal.
 SHELL = 'trap : INT HUP TERM; code=$1; shift; "$@"; echo $? >"$code"'
+
+
+def top(*args, **how):
+    """One call that ends by itself; stdin and stdout are no terminals."""
+    return subprocess.run([binary(), "top", *args], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, **how)
 
 
 class Screen(contextlib.AbstractContextManager):
@@ -79,6 +89,33 @@ class Screen(contextlib.AbstractContextManager):
                 return file.read().strip()
             return ""
         return int(wait_until(code, "the exit"))
+
+
+class Double(contextlib.AbstractContextManager):
+    """Answers every request with the same JSON."""
+
+    def __init__(self, answer):
+        body = json.dumps(answer).encode()
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *unused):
+                pass
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+
+    def __enter__(self):
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *unused):
+        self.server.shutdown()
+        self.server.server_close()
 
 
 def url_of(agent):
@@ -186,6 +223,116 @@ class Keys(unittest.TestCase):
             screen.wait_for(r"Containers by watts")
             command.terminate()
             command.wait(30)
+
+
+class Faults(unittest.TestCase):
+    def setUp(self):
+        require(shutil.which("tmux"), "tmux is missing")
+
+    def test_it_outlives_the_agent(self):
+        with Agent(config=CONFIG) as agent, Screen(url_of(agent)) as screen:
+            screen.wait_for("Processes by watts, [1-9]")
+            agent.process.kill()
+            agent.process.wait()
+            screen.wait_for(r"no answer since \d\d:\d\d:\d\dZ: connect to http://127.0.0.1:\d+: Connection refused")
+            self.assertIn("Processes by watts", screen.text(), "the last values stay")
+            agent.__enter__()
+            wait_until(lambda: "no answer" not in screen.text(), "an answer of the new agent")
+            screen.wait_for("Processes by watts, [1-9]")
+
+    def test_it_may_start_before_the_agent(self):
+        with Screen("http://127.0.0.1:1") as screen:
+            screen.wait_for("no answer since .* Connection refused")
+            screen.press("q")
+            self.assertEqual(screen.exit_code(), 0)
+
+    def test_names_of_attackers_are_harmless(self):
+        """No byte of a name reaches the terminal as a control character, with and without --once."""
+        evil = "a\x1b]0;owned\x07b\x1b[31mred\x9b2Jc\r\nd\u202e日本"
+        row = {"id": evil, "name": evil, "container": evil, "pod": evil, "namespace": evil, "exe": evil, "joules": 1, "watts": 1}
+        answer = {"api": 1, "time": evil, "agent": {"node": evil, "version": evil}, "zones": [{"zone": evil, "watts": 1}],
+                  "meters": [], "step_seconds": 1, "points": [],
+                  "workloads": {"level": "process", "zone": evil, "total": 1, "matching": 1, "rows": [row]}}
+        with Double(answer) as double:
+            done = top(f"--url={double.url}", "--once")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertNotRegex(done.stdout, "[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]")
+            self.assertIn("a?]0;owned?b?[31mred?2Jc??d?日本" if "日本" in done.stdout else "a?]0;owned?b?[31mred?2Jc??d?????", done.stdout)
+            pid, terminal = pty.fork()
+            if pid == 0:
+                os.execve(binary(), [binary(), "top", f"--url={double.url}"], {**os.environ, "TERM": "xterm", "LANG": "C.UTF-8"})
+            seen = b""
+            while b"owned" not in seen:
+                seen += os.read(terminal, 10_000)
+            os.write(terminal, b"q")
+            with contextlib.suppress(OSError):
+                while chunk := os.read(terminal, 10_000):
+                    seen += chunk
+            self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0)
+            os.close(terminal)
+            for escape in (b"\x1b]", b"\x07", b"[31mred\x1b", b"\xc2\x9b", b"\xe2\x80\xae"):
+                self.assertNotIn(escape, seen)
+
+    def test_broken_answers_are_named(self):
+        for answer, reason in (({"api": 2}, "another version of the API"), ({"api": 1}, "workloads"), ([], "expected")):
+            with self.subTest(answer), Double(answer) as double:
+                done = top(f"--url={double.url}", "--once")
+                self.assertEqual((done.returncode, done.stdout), (1, ""))
+                self.assertIn(reason, done.stderr)
+
+
+class Once(unittest.TestCase):
+    def test_a_pipe_gets_one_table(self):
+        with Agent(config=CONFIG) as agent:
+            done = top(f"--url={url_of(agent)}", "--limit=3")
+            self.assertEqual(done.returncode, 0)
+            self.assertIn("stdin is not a terminal; printing one table, as with --once", done.stderr)
+            self.assertRegex(done.stdout, r"Processes by watts, 3 of \d+")
+            quiet = top(f"--url={url_of(agent)}", "--once", "--level=vm")
+            self.assertEqual((quiet.returncode, quiet.stderr), (0, ""))
+            asked = json.loads(top(f"--url={url_of(agent)}", "--once", "--json", "--limit=2", "--sort=cpu").stdout)
+            self.assertEqual(asked["api"], 1)
+            self.assertEqual(len(asked["workloads"]["rows"]), 2)
+
+    def test_a_terminal_that_cannot_move_its_cursor_gets_one_table(self):
+        with Agent(config=CONFIG) as agent:
+            for name, reason in (("dumb", b"cannot move its cursor"), ("no-such-terminal", b"is unknown")):
+                with self.subTest(name):
+                    pid, terminal = pty.fork()
+                    if pid == 0:
+                        os.execve(binary(), [binary(), "top", f"--url={url_of(agent)}"], {**os.environ, "TERM": name})
+                    seen = b""
+                    with contextlib.suppress(OSError):
+                        while chunk := os.read(terminal, 10_000):
+                            seen += chunk
+                    self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0)
+                    os.close(terminal)
+                    self.assertIn(b"TERM=" + name.encode(), seen)
+                    self.assertIn(reason, seen)
+                    self.assertIn(b"Processes by watts", seen)
+
+    def test_without_an_agent_it_fails(self):
+        done = top("--url=http://127.0.0.1:1", "--once")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("Connection refused; is the agent running?", done.stderr)
+
+    def test_logins(self):
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        for name, text in (("web", USERS), ("password", "secret\n"), ("wrong", "other")):
+            with open(f"{folder}/{name}", "w", encoding="ascii") as file:
+                file.write(text)
+        with Agent(f"--web.config.file={folder}/web", config=CONFIG, ready=False) as agent:
+            agent.wait_log("started")
+            ask = [f"--url={url_of(agent)}", "--once"]
+            self.assertIn("401: set --user and --password-file", top(*ask).stderr)
+            self.assertIn("401", top(*ask, "--user=alice", f"--password-file={folder}/wrong").stderr)
+            wait_until(lambda: top(*ask, "--user=alice", f"--password-file={folder}/password").returncode == 0, "an answer")
+
+    def test_it_has_its_own_help(self):
+        done = top("--help")
+        self.assertEqual(done.returncode, 0)
+        self.assertTrue(done.stderr.startswith("usage: kepler top [<flags>]"), done.stderr)
+        self.assertEqual(top("--colour").returncode, 1)
 
 
 if __name__ == "__main__":
