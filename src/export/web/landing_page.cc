@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
+#include "export/web/html_text.h"
 
 namespace kepler::web {
 namespace {
@@ -28,41 +28,15 @@ td.number { text-align: right; }
 <h1>Kepler Service</h1>
 )";
 
-std::string Escape(std::string_view text) {
-  std::string out;
-  for (const char c : SanitizeUtf8(text, kMaxText)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
 /// A number is right-aligned.
 std::string Cell(std::string_view text) {
   const bool is_number = !text.empty() && text.find_first_not_of("0123456789.") == std::string_view::npos;
-  return fmt::format("<td{}>{}</td>", is_number ? " class=\"number\"" : "", Escape(text));
+  return fmt::format("<td{}>{}</td>", is_number ? " class=\"number\"" : "", EscapeHtml(text));
 }
 
 std::string Section(const PageTable& table) {
-  std::string page = fmt::format("<h2>{}</h2>\n<table>\n<tr>", Escape(table.title));
-  for (const std::string& header : table.headers) page += fmt::format("<th>{}</th>", Escape(header));
+  std::string page = fmt::format("<h2>{}</h2>\n<table>\n<tr>", EscapeHtml(table.title));
+  for (const std::string& header : table.headers) page += fmt::format("<th>{}</th>", EscapeHtml(header));
   page += "</tr>\n";
   for (const auto& row : table.rows) {
     page += "<tr>";
@@ -70,7 +44,7 @@ std::string Section(const PageTable& table) {
     page += "</tr>\n";
   }
   page += "</table>\n";
-  for (const std::string& remark : table.remarks) page += fmt::format("<p>{}</p>\n", Escape(remark));
+  for (const std::string& remark : table.remarks) page += fmt::format("<p>{}</p>\n", EscapeHtml(remark));
   return page;
 }
 
@@ -79,10 +53,10 @@ std::string Section(const PageTable& table) {
 std::string LandingPage(const std::string& version, const std::vector<Link>& links,
                         const std::optional<PageTable>& table) {
   std::string page(kHead);
-  page += fmt::format("<p class=\"version\">Version {}</p>\n<ul>\n", Escape(version));
+  page += fmt::format("<p class=\"version\">Version {}</p>\n<ul>\n", EscapeHtml(version));
   for (const Link& link : links)
-    page += fmt::format("<li><a href=\"{}\">{}</a> – {}</li>\n", Escape(link.path), Escape(link.summary),
-                        Escape(link.description));
+    page += fmt::format("<li><a href=\"{}\">{}</a> – {}</li>\n", EscapeHtml(link.path), EscapeHtml(link.summary),
+                        EscapeHtml(link.description));
   page += "</ul>\n";
   if (table) page += Section(*table);
   page += "</body>\n</html>\n";

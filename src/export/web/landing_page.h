@@ -23,6 +23,5 @@ struct PageTable {
 /// HTML in UTF-8; every text is escaped, and cut after kMaxText bytes.
 [[nodiscard]] std::string LandingPage(const std::string& version, const std::vector<Link>& links,
                                       const std::optional<PageTable>& table);
-inline constexpr size_t kMaxText = 1000;
 
 }  // namespace kepler::web

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "export/web/html_text.h"
+
 namespace kepler::web {
 namespace {
 
