@@ -1,0 +1,203 @@
+#include "export/web/live_section.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "export/api/snapshot_json.h"
+#include "export/api/workloads.h"
+#include "export/series/figure_text.h"
+#include "export/web/html_text.h"
+#include "export/web/power_chart.h"
+
+namespace kepler::web {
+namespace {
+
+using status::Domain;
+
+/// A text in a query: what is not a letter, digit, "-", "." or "_" becomes %XX.
+std::string QueryText(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool plain =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_';
+    if (plain)
+      out += c;
+    else
+      fmt::format_to(std::back_inserter(out), "%{:02X}", static_cast<unsigned char>(c));
+  }
+  return out;
+}
+
+/// "level=pod&sort=watts&search=a%20b", without "&amp;".
+std::string QueryOf(const api::Query& query, snapshot::Level level, api::Sort sort) {
+  std::string text = fmt::format("level={}&sort={}", snapshot::ToString(level), api::ToString(sort));
+  if (!query.search.empty()) text += "&search=" + QueryText(query.search);
+  if (!query.under.empty() && level == query.level) text += "&under=" + QueryText(query.under);
+  return text;
+}
+
+std::string Joules(Energy energy) { return fmt::format("{:.2f}", energy.ToJoules()); }
+
+/// "2026-11-27 22:00:00 UTC".
+std::string TimeOf(WallTime time) {
+  const std::string text = series::TimeText(time);
+  const auto point = text.rfind('.');
+  std::string shown = text.substr(0, point) + " UTC";
+  shown[shown.find('T')] = ' ';
+  return shown;
+}
+
+class Writer {
+ public:
+  explicit Writer(const LiveView& view) : view_(view), snapshot_(view.snapshot) {}
+
+  [[nodiscard]] std::string Write() && {
+    const std::string query = QueryOf(view_.query, view_.query.level, view_.query.sort);
+    Put("<div id=\"live\" data-query=\"{}&amp;limit={}\">\n", EscapeHtml(query), kPageRows);
+    Now();
+    Chart();
+    if (snapshot_.primary < snapshot_.processes.zones && api::IsShown(view_.query.level, view_.gates)) Workloads();
+    out_ += "</div>\n";
+    return std::move(out_);
+  }
+
+ private:
+  void Now() {
+    Put("<h2 id=\"now\">Power now</h2>\n<p><span id=\"state\" role=\"status\">{}</span> Figures of <time "
+        "id=\"time\">{}</time>, <span id=\"age\">{:.0f}</span> s old, averaged over <span "
+        "id=\"interval\">{:.3g}</span> "
+        "s.</p>\n",
+        view_.stale ? "The last tick is too old: there are no watts." : "", TimeOf(snapshot_.taken_at),
+        view_.age_seconds, ToSeconds(snapshot_.interval));
+    out_ +=
+        "<table aria-labelledby=\"now\" class=\"figures zones\"><thead><tr><th scope=\"col\">Zone</th><th "
+        "scope=\"col\">Watts</th><th "
+        "scope=\"col\">Active</th><th scope=\"col\">Idle</th><th scope=\"col\">Joules</th><th scope=\"col\" "
+        "class=\"wide\">Source</th></tr></thead>\n<tbody id=\"zones\">\n";
+    for (size_t z = 0; z < snapshot_.node.size(); ++z)
+      if (snapshot_.zones[z].domain != Domain::kIdleCpu) Zone(snapshot_.zones[z], snapshot_.node[z]);
+    Put("</tbody></table>\n<p>Joules since startup. Whole minus its parts: <span id=\"error\">{}</span> µJ (energy "
+        "conservation).</p>\n",
+        api::ConservationError(snapshot_).microjoules());
+  }
+
+  void Zone(const status::Zone& zone, const snapshot::NodeZone& node) {
+    const bool known = node.fresh && !view_.stale;
+    const bool is_split = zone.domain == Domain::kCpu;
+    const auto watts = [&](bool shown, Power power) { return shown ? ShortNumber(power.watts()) : "–"; };
+    Put("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td class=\"wide\">{}</td></tr>\n",
+        EscapeHtml(zone.name), watts(known, node.power), watts(known && is_split, node.active_power),
+        watts(known && is_split, node.idle_power), Joules(node.total),
+        zone.source == "model" ? "estimated" : "measured");
+  }
+
+  void Chart() {
+    if (snapshot_.primary >= snapshot_.zones.size()) return;
+    const std::string& zone = snapshot_.zones[snapshot_.primary].name;
+    const auto column = std::ranges::find(view_.points.zones, zone);
+    if (column == view_.points.zones.end() || view_.points.times.empty()) return;
+    const auto index = column - view_.points.zones.begin();
+    Put("<h2 id=\"hour\">Last hour</h2>\n<figure data-column=\"{}\">\n", index);
+    out_ += PowerChart(view_.points, static_cast<size_t>(index));
+    Put("<figcaption>Power of {}: <span class=\"key active\"></span> active on top of <span class=\"key idle\"></span> "
+        "idle, in watts. <a href=\"/api/v1/history\">Figures</a></figcaption>\n</figure>\n",
+        EscapeHtml(zone));
+  }
+
+  void Workloads() {
+    const api::Workloads workloads(snapshot_, view_.query.level);
+    const auto found = workloads.Find(view_.query);
+    out_ += "<h2 id=\"workloads\">Top workloads</h2>\n";
+    if (!view_.problem.empty()) Put("<p class=\"problem\">{}</p>\n", EscapeHtml(view_.problem));
+    Levels();
+    Search();
+    out_ += "<table aria-labelledby=\"workloads\" class=\"figures rows\"><thead><tr><th scope=\"col\">Name</th>";
+    Sorts();
+    out_ += "<th scope=\"col\">Belongs to</th></tr></thead>\n<tbody id=\"rows\">\n";
+    for (const size_t row : found.rows) Row(workloads, row);
+    Put("</tbody></table>\n<p><span id=\"matching\">{}</span> of <span id=\"total\">{}</span> match, and the first {} "
+        "are "
+        "listed. Joules of this level without a row: <span id=\"unlisted\">{}</span>; unattributed: <span "
+        "id=\"unattributed\">{}</span>.</p>\n",
+        found.matching, workloads.rows(), kPageRows, Joules(api::UnlistedOf(snapshot_, view_.query.level)),
+        Joules(snapshot_.unattributed[snapshot_.primary]));
+  }
+
+  void Levels() {
+    out_ += "<nav aria-label=\"Level\">";
+    for (const snapshot::Level level : api::AllLevels()) {
+      if (!api::IsShown(level, view_.gates)) continue;
+      Put("<a href=\"?{}\"{}>{}</a> ", EscapeHtml(QueryOf(view_.query, level, view_.query.sort)),
+          level == view_.query.level ? " aria-current=\"page\"" : "", snapshot::ToString(level));
+    }
+    out_ += "</nav>\n";
+  }
+
+  void Search() {
+    Put("<form action=\"/\" method=\"get\" role=\"search\"><input type=\"hidden\" name=\"level\" value=\"{}\"><input "
+        "type=\"hidden\" name=\"sort\" value=\"{}\"><label for=\"search\">Search</label> <input id=\"search\" "
+        "name=\"search\" type=\"search\" maxlength=\"{}\" value=\"{}\"> <button>Search</button></form>\n",
+        snapshot::ToString(view_.query.level), api::ToString(view_.query.sort), api::kMaxSearch,
+        EscapeHtml(view_.query.search));
+  }
+
+  /// The headers of the figures: each sorts by it.
+  void Sorts() {
+    const auto header = [&](api::Sort sort, std::string_view text) {
+      const bool is_used = sort == view_.query.sort;
+      Put("<th scope=\"col\"{}><a href=\"?{}\">{}</a></th>", is_used ? " aria-sort=\"descending\"" : "",
+          EscapeHtml(QueryOf(view_.query, view_.query.level, sort)), text);
+    };
+    header(api::Sort::kWatts, "Watts");
+    header(api::Sort::kJoules, "Joules");
+    header(api::Sort::kCpu, "CPU s");
+  }
+
+  void Row(const api::Workloads& workloads, size_t row) {
+    const api::Names names = workloads.NamesOf(row);
+    const size_t zone = snapshot_.primary;
+    const bool runs = workloads.IsRunning(row);
+    std::string name(names.name.empty() ? std::string_view(names.id) : names.name);
+    if (names.pid != 0) name += fmt::format(" ({})", names.pid);
+    Put("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n", EscapeHtml(name),
+        !runs         ? "ended"
+        : view_.stale ? "–"
+                      : ShortNumber(workloads.watts(row, zone)),
+        Joules(workloads.energy(row, zone)),
+        workloads.has_cpu() ? fmt::format("{:.1f}", ToSeconds(workloads.cpu(row))) : "–", EscapeHtml(ParentOf(names)));
+  }
+
+  /// The names of the nearest parents: "web shop-0 shop".
+  [[nodiscard]] std::string ParentOf(const api::Names& names) const {
+    std::string text;
+    const auto add = [&](std::string_view part) {
+      if (!part.empty()) text += (text.empty() ? "" : " ") + std::string(part);
+    };
+    using snapshot::Level;
+    const Level level = view_.query.level;
+    if (level == Level::kProcess) add(!names.container.empty() ? names.container : names.container_id);
+    if (level == Level::kProcess || level == Level::kContainer) add(!names.pod.empty() ? names.pod : names.pod_id);
+    if (level != Level::kNamespace) add(names.name_space);
+    if (level == Level::kProcess) add(names.vm_id);
+    if (level == Level::kContainer || level == Level::kVm) add(names.runtime);
+    return text;
+  }
+
+  template <class... Args>
+  void Put(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
+  }
+
+  const LiveView& view_;
+  const snapshot::Snapshot& snapshot_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string LiveSection(const LiveView& view) { return Writer(view).Write(); }
+
+}  // namespace kepler::web
