@@ -16,6 +16,8 @@
 #include "daemon/descriptor_budget.h"
 #include "daemon/self_status.h"
 #include "energy/platform/redfish/bmc_file.h"
+#include "export/web/live_section.h"
+#include "export/web/page_assets.h"
 #include "settings/print.h"
 
 namespace kepler::agent {
@@ -264,11 +266,40 @@ void Agent::AddEndpoints() {
   links.push_back({"/-/healthy", "Liveness", "200 while ticks are on time; also /probe/livez, /healthz"});
   links.push_back({"/-/ready", "Readiness", "200 after the first complete snapshot; also /probe/readyz"});
   links.push_back({"/debug/config", "Configuration", "The effective configuration, without secrets"});
+  const auto file = [this](std::string_view path, std::string_view text, std::string type) {
+    const auto shared = std::make_shared<const std::string>(text);
+    server_->Handle(std::string(path),
+                    [shared, type](const http::server::Request&, const http::server::Responder& answer) {
+                      answer({.content_type = type, .body = shared, .headers = web::PageHeaders()});
+                    });
+  };
+  file(web::kScriptPath, web::PageScript(), "text/javascript; charset=utf-8");
+  file(web::kStylePath, web::PageStyle(), "text/css; charset=utf-8");
+  file(web::kIconPath, web::PageIcon(), "image/svg+xml");
   // It looks for meters that the agent does not read.
   server_->Handle({.path = "/", .runs_on = http::server::RunsOn::kWorkers},
-                  [this, links](const http::server::Request&, const http::server::Responder& answer) {
-                    answer(Text(web::LandingPage(build_.version, links, Meters()), "text/html; charset=utf-8"));
+                  [this, links](const http::server::Request& request, const http::server::Responder& answer) {
+                    auto page = Text(web::LandingPage(build_.version, links, Meters(), Live(request.query)),
+                                     "text/html; charset=utf-8");
+                    page.headers = web::PageHeaders();
+                    answer(std::move(page));
                   });
+}
+
+std::string Agent::Live(std::string_view query) const {
+  if (!api_) return "";
+  const auto reading = api_->readers().fresh();
+  if (!reading.snapshot) return "";
+  web::LiveView view{.snapshot = *reading.snapshot,
+                     .stale = reading.stale,
+                     .age_seconds = ToSeconds(clock_.Now() - reading.snapshot->taken_boot),
+                     .gates = api_->gates(),
+                     .points = api_->history().Read(api::PowerHistory::kSpan)};
+  auto parsed = api::ParseQuery(query, view.gates);
+  if (!parsed) view.problem = parsed.error().message;
+  view.query = parsed ? *std::move(parsed) : api::ParseQuery("", view.gates).value_or(api::Query{});
+  view.query.limit = web::kPageRows;
+  return web::LiveSection(view);
 }
 
 void Agent::MakeApi() {

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "apps/kepler/config.h"
@@ -57,7 +58,9 @@ class Agent final : public daemon::Service {
   void AddEndpoints();
   /// The JSON API, which shows only what /metrics may show.
   void MakeApi();
-  /// The meters, for the landing page; nothing before the first snapshot. Any thread.
+  /// The live section of the page at "/" for a query; "" without the API, and before the first snapshot. On a worker.
+  [[nodiscard]] std::string Live(std::string_view query) const;
+  /// The meters, for the page at "/"; nothing before the first snapshot. Any thread.
   [[nodiscard]] std::optional<web::PageTable> Meters() const;
   [[nodiscard]] status::HttpStatus HttpStatus();
   [[nodiscard]] std::vector<status::PushStatus> PushStatus() const;

@@ -1,5 +1,6 @@
 #pragma once
 // The JSON API: /api/v1/snapshot, /api/v1/history, /api/v1/events (docs/api.md). It reads snapshots only.
+#include <cstdint>
 #include <functional>
 #include <string_view>
 
@@ -32,6 +33,10 @@ class Endpoint {
   void AddRoutes(http::server::Server& server);
   /// Takes each new snapshot, on the collection thread.
   void Observe(const snapshot::Snapshot& snapshot);
+
+  [[nodiscard]] const Readers& readers() const { return readers_; }
+  [[nodiscard]] const PowerHistory& history() const { return history_; }
+  [[nodiscard]] uint32_t gates() const { return renderings_.source().gates; }
 
   // On a worker of the server.
   [[nodiscard]] http::server::Response Snapshot(const http::server::Request& request);

@@ -13,18 +13,12 @@ constexpr std::string_view kHead = R"(<!DOCTYPE html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Kepler</title>
-<style>
-:root { color-scheme: light dark; }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 80rem; margin: 3rem auto; padding: 0 1rem; }
-h1 { margin-bottom: 0; }
-.version { opacity: .7; margin-top: .2rem; }
-li { margin: .4rem 0; }
-table { border-collapse: collapse; }
-th, td { text-align: left; padding: .2rem .8rem .2rem 0; vertical-align: top; overflow-wrap: anywhere; }
-td.number { text-align: right; }
-</style>
+<link rel="icon" href="/static/kepler.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/static/kepler.css">
+<script src="/static/kepler.js" defer></script>
 </head>
 <body>
+<main>
 <h1>Kepler Service</h1>
 )";
 
@@ -35,7 +29,10 @@ std::string Cell(std::string_view text) {
 }
 
 std::string Section(const PageTable& table) {
-  std::string page = fmt::format("<h2>{}</h2>\n<table>\n<tr>", EscapeHtml(table.title));
+  std::string page = fmt::format(
+      "<h2>{0}</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table "
+      "aria-label=\"{0}\">\n<tr>",
+      EscapeHtml(table.title));
   for (const std::string& header : table.headers) page += fmt::format("<th>{}</th>", EscapeHtml(header));
   page += "</tr>\n";
   for (const auto& row : table.rows) {
@@ -43,7 +40,7 @@ std::string Section(const PageTable& table) {
     for (const std::string& cell : row) page += Cell(cell);
     page += "</tr>\n";
   }
-  page += "</table>\n";
+  page += "</table></div>\n";
   for (const std::string& remark : table.remarks) page += fmt::format("<p>{}</p>\n", EscapeHtml(remark));
   return page;
 }
@@ -51,15 +48,16 @@ std::string Section(const PageTable& table) {
 }  // namespace
 
 std::string LandingPage(const std::string& version, const std::vector<Link>& links,
-                        const std::optional<PageTable>& table) {
+                        const std::optional<PageTable>& table, std::string_view live) {
   std::string page(kHead);
-  page += fmt::format("<p class=\"version\">Version {}</p>\n<ul>\n", EscapeHtml(version));
+  page += fmt::format("<p class=\"version\">Version {}</p>\n", EscapeHtml(version));
+  page += live;
+  if (table) page += Section(*table);
+  page += "<h2>Endpoints</h2>\n<ul>\n";
   for (const Link& link : links)
     page += fmt::format("<li><a href=\"{}\">{}</a> – {}</li>\n", EscapeHtml(link.path), EscapeHtml(link.summary),
                         EscapeHtml(link.description));
-  page += "</ul>\n";
-  if (table) page += Section(*table);
-  page += "</body>\n</html>\n";
+  page += "</ul>\n</main>\n</body>\n</html>\n";
   return page;
 }
 

@@ -1,8 +1,9 @@
 #pragma once
-// The page at "/": describes the agent, links its endpoints and shows a table. Self-contained: no script, no other
-// file.
+// The page at "/": describes the agent, shows its live section and a table, and links its endpoints. Its script and
+// style sheet are in page_assets.h.
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kepler::web {
@@ -20,8 +21,8 @@ struct PageTable {
   std::vector<std::string> remarks;  // below the table, one line each
 };
 
-/// HTML in UTF-8; every text is escaped, and cut after kMaxText bytes.
+/// HTML in UTF-8. Every text is escaped, and cut after kMaxText bytes; `live` is HTML (live_section.h).
 [[nodiscard]] std::string LandingPage(const std::string& version, const std::vector<Link>& links,
-                                      const std::optional<PageTable>& table);
+                                      const std::optional<PageTable>& table, std::string_view live = {});
 
 }  // namespace kepler::web
