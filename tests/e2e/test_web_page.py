@@ -1,0 +1,122 @@
+"""The page at "/": with and without scripts, live, on a phone, for keyboards and screen readers, and with hostile names.
+
+    tests/e2e/test_web_page.py --screenshots    writes the pictures of docs/web-page.md"""
+import html
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from chromium import Chromium
+from harness import Agent, end, run_tests, wait_until
+
+CONFIG = "cpu: {preferredMeters: [fake]}\nmonitor: {interval: 1s}\n"
+HOSTILE = "<b>\"&'x"  # 15 bytes at most
+DOCS = os.path.join(os.path.dirname(__file__), "..", "..", "docs")
+ROWS = "document.getElementById('rows').rows"
+
+
+class Page(unittest.TestCase):
+    def setUp(self):
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        path = os.path.join(folder, HOSTILE)
+        shutil.copy("/bin/sleep", path)
+        self.process = subprocess.Popen([path, "600"])
+        self.addCleanup(end, self.process)
+        self.agent = self.enterContext(Agent(config=CONFIG))
+        self.url = f"http://127.0.0.1:{self.agent.port}/"
+
+    def test_it_is_live_without_any_problem_and_hostile_names_are_text(self):
+        with Chromium() as browser:
+            browser.open(f"{self.url}?search={self.process.pid}")
+            first = browser.wait("document.getElementById('time').textContent", "the time")
+            browser.wait("document.getElementById('state').textContent === 'Live.'", "the first event")
+            browser.wait(f"document.getElementById('time').textContent > '{first}'", "another tick")
+            browser.wait(f"{ROWS}.length === 1", "the process")
+            self.assertEqual(browser.run(f"{ROWS}[0].cells[0].textContent"), f"{HOSTILE} ({self.process.pid})")
+            self.assertEqual(browser.run("document.querySelectorAll('td b, th b, img, iframe').length"), 0)
+            self.assertTrue(browser.run("document.getElementById('active').getAttribute('d').startsWith('M')"))
+            self.assertLess(browser.run("performance.getEntriesByName('update')[0].duration"), 1000)
+            self.assertEqual(browser.problems, [])
+
+    def test_it_is_whole_without_scripts(self):
+        status, headers, body = self.agent.get(f"/?search={self.process.pid}")
+        self.assertEqual(status, 200)
+        text = body.decode()
+        name = html.escape(HOSTILE).replace("&#x27;", "&#39;")
+        self.assertIn(f"<th scope=\"row\">{name} ({self.process.pid})</th>", text)
+        self.assertNotIn("<b>", text)
+        self.assertIn("default-src 'none'; script-src 'self'", headers["Content-Security-Policy"])
+        self.assertEqual(headers["X-Content-Type-Options"], "nosniff")
+        for attribute in re.findall(r'(?:src|href|action)="([^"]*)"', text):
+            self.assertRegex(attribute, r"^[/?]", "nothing from outside")
+        self.assertNotRegex(text, r"\son\w+=|\sstyle=|<script>")
+        with Chromium() as browser:
+            browser.call("Emulation.setScriptExecutionDisabled", value=True)
+            browser.open(self.url)
+            self.assertGreater(browser.run(f"{ROWS}.length"), 0)
+            self.assertEqual(browser.run("document.getElementById('state').textContent"), "")
+
+    def test_a_search_and_a_bad_query(self):
+        self.assertIn("parameter sort", self.agent.get("/?sort=%3Cx%3E")[2].decode())
+        for path, kind in (("/static/kepler.js", "text/javascript"), ("/static/kepler.css", "text/css")):
+            status, headers, body = self.agent.get(path)
+            self.assertEqual((status, headers["Content-Type"].split(";")[0]), (200, kind))
+            self.assertGreater(len(body), 1000)
+        with Chromium() as browser:
+            browser.open(self.url)
+            browser.run(f"document.getElementById('search').value = '{self.process.pid}'")
+            browser.run("document.querySelector('form button').click()")
+            browser.wait("location.search.includes('search=') && document.readyState === 'complete'", "the search")
+            browser.wait(f"{ROWS}.length === 1", "one row")
+
+    def test_a_phone_does_not_scroll_sideways(self):
+        with Chromium() as browser:
+            browser.show_as(375, 667, phone=True)
+            browser.open(self.url)
+            browser.wait("document.getElementById('state').textContent === 'Live.'", "the first event")
+            self.assertLessEqual(browser.run("document.documentElement.scrollWidth"), 375)
+
+    def test_names_for_screen_readers_and_keys(self):
+        with Chromium() as browser:
+            browser.open(self.url)
+            nodes = browser.call("Accessibility.getFullAXTree")["nodes"]
+            named = {(node["role"]["value"], node.get("name", {}).get("value", "")) for node in nodes if "role" in node}
+            for role, name in (("main", ""), ("heading", "Kepler Service"), ("table", "Power now"), ("table", "Top workloads"),
+                               ("searchbox", "Search"), ("button", "Search"), ("navigation", "Level")):
+                self.assertIn((role, name), named)
+            self.assertTrue(any(role in ("image", "img") and name.startswith("Power in the last hour") for role, name in named), named)
+            unnamed = [role for role, name in named if role in ("link", "button", "image", "table", "searchbox") and not name]
+            self.assertEqual(unnamed, [])
+            ids = browser.run("[...document.querySelectorAll('[id]')].map((at) => at.id)")
+            self.assertEqual(len(ids), len(set(ids)))
+            browser.call("Input.dispatchKeyEvent", type="keyDown", key="Tab", code="Tab", windowsVirtualKeyCode=9)
+            self.assertEqual(browser.run("document.activeElement.tagName"), "A")
+
+    def test_it_says_when_the_agent_is_gone(self):
+        with Chromium() as browser:
+            browser.open(self.url)
+            browser.wait("document.getElementById('state').textContent === 'Live.'", "the first event")
+            self.agent.stop()
+            browser.wait("document.getElementById('state').textContent.startsWith('Not live')", "the message")
+
+
+def take_screenshots():
+    with Agent(config=CONFIG) as agent, Chromium() as browser:
+        url = f"http://127.0.0.1:{agent.port}/"
+        wait_until(lambda: len(agent.get("/api/v1/history")[2]) > 10_000, "some history", 600, period=1)
+        for name, width, height, scheme in (("light", 1000, 1000, "light"), ("dark", 1000, 1000, "dark"), ("phone", 375, 800, "light")):
+            browser.show_as(width, height, scheme, phone=name == "phone")
+            browser.open(url)
+            browser.wait("document.getElementById('state').textContent === 'Live.'", "the first event")
+            browser.screenshot(os.path.join(DOCS, f"web-page-{name}.png"))
+
+
+if __name__ == "__main__":
+    if "--screenshots" in sys.argv:
+        take_screenshots()
+    else:
+        run_tests()
