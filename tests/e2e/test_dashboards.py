@@ -9,7 +9,6 @@ import shutil
 import socket
 import subprocess
 import tempfile
-import time
 import unittest
 import urllib.request
 
@@ -23,13 +22,21 @@ from workloads import Cgroup
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RULES = ROOT / "deploy/rules"
 # Names that are allowed, with what is special in PromQL, in regular expressions and in HTML.
-ODD = r"""we"b.*[1]\d(x|y)'+$<b>"""
+ODD = r"""we"b.*[1]\d/(x|y)'+$<b>"""
 HOSTILE = ['"', "\\", "a\"b\\'c", ".*", "(", "[", "$pod", "}", "{{", 'x"} or vector(1) #', "ü\u202e", "a\nb", ODD]
 # Uses a third of a CPU, and starts short-lived processes.
 WORK = "while :; do i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; sleep 0.05; done"
 SETTINGS = {"monitor": {"interval": "1s"},
             "exporter": {"prometheus": {"debugCollectors": ["go", "process"], "metricsLevel": [
                 "node", "process", "container", "vm", "pod", "namespace", "owner"]}}}
+
+# Once these have a result, every panel should have data.
+READY = ("count(rate(kepler_ticks_total[10s])) == 2",
+         "namespace_owner_zone:kepler_owner_cpu_joules:rate5m",
+         *(f"count(sum by ({label}) (sum_over_time({rule}:increase1m{{{label}=~'{plain}|we.*'}}[1m])) > 0) == 2"
+           for rule, label, plain in (("namespace_zone:kepler_pod_cpu_joules", "pod_namespace", "web"),
+                                      ("node_container_zone:kepler_container_cpu_joules", "container_name", "server"),
+                                      ("node_vm_zone:kepler_vm_cpu_joules", "vm_name", "guest"))))
 
 
 class Scene:
@@ -53,10 +60,8 @@ class Scene:
         self.agents = [stack.enterClassContext(Agent(config=json.dumps(config)))
                        for config in (metered, SETTINGS | {"cpu": {"preferredMeters": []}, "model": {"guestIdle": True}})]
         self.server = stack.enterClassContext(Prometheus(*(agent.port for agent in self.agents), config=self.config(directory)))
-        wait_until(lambda: self.server.query('min(sum by (vm_name) (sum_over_time(node_vm_zone:kepler_vm_cpu_joules:increase1m'
-                                             '{zone="package"}[1m]))) > 0 and on () namespace_owner_zone:'
-                                             'kepler_owner_cpu_joules:rate5m'), "energy by rules", 60, period=0.5)
-        time.sleep(8)  # a window of $__rate_interval with two samples
+        for query in READY:
+            wait_until(lambda query=query: self.server.query(query), query, 60, period=0.5)
 
     @staticmethod
     def run(stack, process):
