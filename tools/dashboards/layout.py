@@ -33,7 +33,9 @@ def panel(kind, title, description, queries, unit="watt", width=12, height=8, ov
         made["options"] = {"legend": {"displayMode": "list", "placement": "bottom", "showLegend": True},
                            "tooltip": {"mode": "multi", "sort": "desc"}}
     if kind == "table":
-        made["transformations"] = [{"id": "organize", "options": {"excludeByName": {"Time": True, "job": True}}}]
+        column = {"joule": "Energy"}.get(unit, "Number")
+        made["transformations"] = [{"id": "organize", "options": {"excludeByName": {"Time": True},
+                                                                  "renameByName": {"Value": column}}}]
     return made
 
 
