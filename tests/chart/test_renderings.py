@@ -214,7 +214,7 @@ class OtherValues(unittest.TestCase):
 
     def test_the_config_map_has_every_dashboard(self):
         maps = [item for item in self.renderings["exact-all-knobs"].all("ConfigMap")
-                if "grafana_dashboard" in item["metadata"]["labels"]]
+                if "grafana_dashboard" in item["metadata"].get("labels", {})]
         files = {path.name: json.loads(path.read_text()) for path in (HERE.parent.parent / "deploy/grafana").glob("*.json")}
         self.assertEqual([{name: json.loads(text) for name, text in item["data"].items()} for item in maps], [files])
 

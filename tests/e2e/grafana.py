@@ -43,7 +43,7 @@ class Dashboard:
     def __init__(self, path):
         self.json = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
         self.variables = [one for one in self.json["templating"]["list"] if one["type"] == "query"]
-        self.choices = {one["name"] for one in self.variables if one["includeAll"]}
+        self.choices = {one["name"] for one in self.variables if one["multi"] or one["includeAll"]}
 
     def queries(self):
         """(title, kind, expression) of each."""

@@ -6,11 +6,12 @@ DATASOURCE = {"type": "prometheus", "uid": "${datasource}"}
 SCHEMA = 41
 
 
-def variable(name, query, label, multi=False, default=None, regex=""):
-    """A choice by a query. With `multi` all values are chosen at first, and none is a filter."""
+def variable(name, query, label, multi=False, everything=None, default=None, regex=""):
+    """A choice by a query. `everything`: All can be chosen, and is at first; as `multi` if it is not given."""
+    everything = multi if everything is None else everything
     made = {"name": name, "label": label, "type": "query", "datasource": DATASOURCE, "refresh": 2, "sort": 1, "regex": regex,
-            "definition": query, "query": {"query": query, "refId": name}, "multi": multi, "includeAll": multi}
-    if multi:
+            "definition": query, "query": {"query": query, "refId": name}, "multi": multi, "includeAll": everything}
+    if everything:
         made |= {"allValue": ".*", "current": {"text": "All", "value": "$__all"}}
     elif default:
         made["current"] = {"text": default, "value": default}

@@ -16,7 +16,7 @@ NAMESPACES = dashboard(
      variable("namespace", f"label_values(namespace_zone:kepler_pod_cpu_watts:sum{{{JOB}}}, pod_namespace)", "Namespace",
               multi=True),
      variable("pod", f"label_values(namespace_pod_zone:kepler_pod_cpu_watts:sum{{{JOB},{IN_NAMESPACE}}}, pod_name)", "Pod",
-              multi=True)],
+              multi=True, everything=False)],
     [("Namespaces", [
         panel("stat", "Power of pods", "Active power of all pods in the selected namespaces.",
               [(f"sum(namespace_zone:kepler_pod_cpu_watts:sum{{{PODS}}})", "")], width=8, height=5),
@@ -42,7 +42,7 @@ NAMESPACES = dashboard(
                 "{{namespace}}/{{owner_kind}}/{{owner_name}}")]),
     ]), ("Pods", [
         panel("timeseries", "Top 10 pods", "Active power of the pods with the highest power in the selected namespaces.",
-              [(f"topk(10, sum by (pod_namespace, pod_name) (namespace_pod_zone:kepler_pod_cpu_watts:sum{{{PODS}}}))",
+              [(f"topk(10, sum by (pod_namespace, pod_name) (namespace_pod_zone:kepler_pod_cpu_watts:topk10{{{PODS}}}))",
                 "{{pod_namespace}}/{{pod_name}}")]),
         panel("table", "Top 50 pods by energy in the time shown", "Active energy." + ENERGY,
               [(f"""topk(50, sum by (pod_namespace, pod_name)
@@ -53,10 +53,12 @@ NAMESPACES = dashboard(
               [(f"topk(50, namespace_pod_zone:kepler_pod_cpu_watts:sum{{{POD}}})", "{{pod_namespace}}/{{pod_name}} {{zone}}")]),
     ])])
 
+# One node at first: a cluster has too many containers and processes for one dashboard.
+ONE_NODE = variable("node", NODES["definition"], "Node", multi=True, everything=False)
 CONTAINER = "container_name=~`${container:regex}`"
 WORKLOADS = dashboard(
     "kepler-workloads", "Kepler / Containers and processes", "Power and energy of containers and programs." + RULES,
-    [JOBS, NODES, ZONES,
+    [JOBS, ONE_NODE, ZONES,
      variable("container", f"label_values(node_container_zone:kepler_container_cpu_watts:sum{{{NODE}}}, container_name)",
               "Container", multi=True),
      variable("process", f"query_result(topk(200, sum by (pid, comm) (kepler_process_cpu_watts{{{NZ}}})))", "Process",
