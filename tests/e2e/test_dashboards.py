@@ -153,7 +153,8 @@ class Dashboards(unittest.TestCase):
             options = grafana.asked(self.server, grafana.substituted(query, values, {"namespace", "pod", "zone", "vm"}))
             self.assertTrue(options, name)
             values[name] = {"container": "server", "vm": "guest"}.get(name, options[0])
-        values |= {"namespace": grafana.ALL, "pod": grafana.ALL, "zone": grafana.ALL}
+        values |= {"namespace": grafana.ALL, "pod": grafana.ALL, "zone": grafana.ALL,
+                   "process": str(self.scene.agents[0].process.pid)}  # which does not end
         metered = self.server.ask(query=f'kepler_pod_informer_pods{{node_name="{NODE}"}}')[0]["metric"]["instance"]
         self.assertIn(metered, grafana.asked(self.server, grafana.substituted(VARIABLES["node"], values, set())))
         values["node"] = metered
