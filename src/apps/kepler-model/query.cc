@@ -12,6 +12,7 @@
 #include "apps/kepler-model/commands.h"
 #include "base/clock.h"
 #include "base/parse.h"
+#include "base/parse_time.h"
 #include "lab/dataset/metrics.h"
 #include "lab/dataset/recording_json.h"
 #include "lab/files/files.h"
@@ -101,11 +102,11 @@ double InSeconds(Duration duration) { return std::chrono::duration<double>(durat
 Result<recorder::TimeRange> RangeOf(const Querying& config) {
   recorder::TimeRange range{.end = Now()};
   if (!config.end.empty()) {
-    KEPLER_TRY(range.end, recorder::ParseTime(config.end));
+    KEPLER_TRY(range.end, ParseTime(config.end));
   }
   range.begin = range.end - InSeconds(config.last);
   if (!config.start.empty()) {
-    KEPLER_TRY(range.begin, recorder::ParseTime(config.start));
+    KEPLER_TRY(range.begin, ParseTime(config.start));
   }
   // As they are sent: what is rounded once has as many points as it was split for.
   for (double* const time : {&range.begin, &range.end}) *time = std::round(*time * 1000) / 1000;
@@ -129,8 +130,7 @@ void CheckQuerying(settings::Draft& draft, const Querying& config) {
   if (const auto server = recorder::ServerAt(config.server); !config.server.empty() && !server)
     draft.Reject("server", server.error().message);
   for (const auto& [key, text] : {std::pair("start", &config.start), std::pair("end", &config.end)})
-    if (const auto time = recorder::ParseTime(*text); !text->empty() && !time)
-      return draft.Reject(key, time.error().message);
+    if (const auto time = ParseTime(*text); !text->empty() && !time) return draft.Reject(key, time.error().message);
   if (config.step % std::chrono::milliseconds(1) != Duration(0)) draft.Reject("step", "must be whole milliseconds");
   const bool has_last = config.last > Duration(0);
   if (config.start.empty() != has_last)

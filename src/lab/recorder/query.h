@@ -14,10 +14,6 @@
 
 namespace kepler::lab::recorder {
 
-/// Unix seconds: "1700000000.5", or RFC 3339: "2026-11-23T18:00:00Z", "2026-11-23T19:00:00.5+01:00". The error says
-/// what is wrong with the text.
-[[nodiscard]] Result<double> ParseTime(std::string_view text);
-
 /// Points at begin, begin + step, ... up to end.
 struct TimeRange {
   double begin = 0, end = 0;
