@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/html.h"
 #include "base/text.h"
 #include "lab/judging/plot_page.h"
 #include "lab/judging/report.h"
@@ -83,32 +84,6 @@ std::string DecisionRow(const Decision& decision) {
 }
 
 }  // namespace
-
-std::string EscapeHtml(std::string_view text) {
-  std::string out;
-  for (const char c : SanitizeUtf8(text, text.size() * 3)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 std::string TestedSection(const model::PowerModel& model) {
   const auto has_rows = [](const model::ComponentModel& component) { return !component.tested.actual.empty(); };

@@ -10,9 +10,6 @@
 
 namespace kepler::modelserver {
 
-/// Escapes what HTML gives a meaning; invalid UTF-8 is replaced.
-[[nodiscard]] std::string EscapeHtml(std::string_view text);
-
 /// For each component with tested rows: predicted against actual watts as an SVG, and the errors by load. Empty if the
 /// model has none.
 [[nodiscard]] std::string TestedSection(const model::PowerModel& model);

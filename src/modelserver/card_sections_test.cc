@@ -58,9 +58,5 @@ TEST(DecisionSection, ShowsTheLatestTwenty) {
   EXPECT_THAT(html, Not(HasSubstr("<td class=\"n\">30</td>")));
 }
 
-TEST(EscapeHtml, EscapesAndRepairs) {
-  EXPECT_EQ(EscapeHtml("<a href='x'>&\"\xff"), "&lt;a href=&#39;x&#39;&gt;&amp;&quot;\xEF\xBF\xBD");
-}
-
 }  // namespace
 }  // namespace kepler::modelserver

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/html.h"
 #include "modelserver/card_sections.h"
 #include "modelserver/model_list.h"
 

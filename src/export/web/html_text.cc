@@ -4,35 +4,12 @@
 
 #include <cmath>
 
+#include "base/html.h"
 #include "base/text.h"
 
 namespace kepler::web {
 
-std::string EscapeHtml(std::string_view text) {
-  std::string out;
-  for (const char c : LabelText(text, kMaxText)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
+std::string EscapeHtml(std::string_view text) { return kepler::EscapeHtml(LabelText(text, kMaxText)); }
 
 std::string ShortNumber(double value) {
   const double size = std::abs(value);

@@ -1,0 +1,13 @@
+#pragma once
+// Text in HTML. Pure.
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace kepler {
+
+/// Returns `text` as text of an element or of a quoted attribute: valid UTF-8 of at most `max` bytes before it is
+/// escaped.
+[[nodiscard]] std::string EscapeHtml(std::string_view text, size_t max = size_t{1} << 20);
+
+}  // namespace kepler
