@@ -73,6 +73,7 @@ SEES = {
     "modelserver": {"base", "json", "model", "lab/files", "lab/judging", "lab/plot", "http/server"},
     "modelserver/estimator": {"base", "json", "model", "modelserver"},
     "modelserver/jobs": {"base", "json", "lab/files", "http/server", "modelserver"},
+    "report": {"base", "json", "export/json_lines", "export/series", "export/stdout"},
     "daemon": {"base", "os", "status"},
     "testing": {"base", "snapshot", "status"},
 }
@@ -102,7 +103,7 @@ NAMESPACES = {
 SHARED = {"bpf": "activity/bpf"}
 
 # Rooms that compute and do no I/O, so that their tests need no mocks.
-PURE = {"attribution", "export/prometheus", "export/series", "json", "lab/dataset", "lab/pickle", "model", "snapshot", "status", "top", IDENTITY}
+PURE = {"attribution", "export/prometheus", "export/series", "json", "lab/dataset", "lab/pickle", "model", "snapshot", "report", "status", "top", IDENTITY}
 # Files that do no I/O in a room that does: they read the bytes of archives that nobody trusts.
 PURE_FILES = re.compile(r"^lab/files/\w*archive\.(cc|h)$")
 IO_HEADER = re.compile(r"^(fstream|filesystem|(sys|net|netinet|arpa)/.*|(unistd|fcntl|dirent|poll|pthread)\.h)$")

@@ -1,0 +1,56 @@
+#pragma once
+// A line of the agent's file of JSON lines (docs/json-lines.md), as far as a report needs it. Pure.
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+
+namespace kepler::report {
+
+/// Unix time in milliseconds, the resolution of the file.
+using Milliseconds = std::chrono::sys_time<std::chrono::milliseconds>;
+
+/// Energy by the name of the zone.
+using ZoneEnergies = std::vector<std::pair<std::string, Energy>>;
+
+struct EnergyLine {
+  Milliseconds time{};
+  std::string node;
+  std::string level;                                       // "node", "pod", …, "unattributed", "unlisted"
+  std::string start;                                       // time at which the series was 0; empty: the line has none
+  std::string zone;                                        // of a node
+  std::string of;                                          // of "unlisted": the level
+  std::string reason;                                      // of "unlisted"
+  std::vector<std::pair<std::string, std::string>> texts;  // what identifies a workload: "pod_name" …
+  ZoneEnergies joules;                                     // of a node: of `zone`
+  Energy active;                                           // of a node
+  Energy idle;                                             // of a node
+  bool is_divided = false;                                 // of a node: `active` and `idle` are known
+
+  /// "" if the line has no such text.
+  [[nodiscard]] std::string_view Text(std::string_view name) const;
+};
+
+/// Reads lines one by one. Numbers keep every digit.
+class LineReader {
+ public:
+  LineReader();
+  ~LineReader();
+  /// kMalformed for what is not a JSON object with version, time, node and level; kInvalid for another version. The
+  /// result is valid until the next call.
+  [[nodiscard]] Result<const EnergyLine*> Read(std::string_view text);
+
+ private:
+  class Parser;
+  std::unique_ptr<Parser> parser_;
+};
+
+/// Reads joules from 0 to 1e12 with at most six decimals, exactly. kMalformed for anything else.
+[[nodiscard]] Result<Energy> ReadJoules(std::string_view text);
+
+}  // namespace kepler::report
