@@ -1,0 +1,52 @@
+#include "report/intensity.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "base/parse.h"
+#include "base/parse_time.h"
+
+namespace kepler::report {
+namespace {
+
+constexpr std::string_view kHeader = "time,g_per_kwh";
+constexpr double kMaxGrams = 1e5;
+
+std::unexpected<Error> InLine(size_t line, std::string_view why) {
+  return Fail(ErrorKind::kMalformed, fmt::format("line {}: {}", line, why));
+}
+
+}  // namespace
+
+Result<Intensity> Intensity::Read(std::string_view csv) {
+  Intensity intensity;
+  Splitter lines(csv, '\n');
+  const auto header = lines.Next();
+  if (!header || Trim(*header) != kHeader) return InLine(1, fmt::format("the header must be '{}'", kHeader));
+  for (size_t number = 2; const auto text = lines.Next(); ++number) {
+    const std::string_view line = Trim(*text);
+    if (line.empty()) continue;
+    const size_t comma = line.find(',');
+    if (comma == std::string_view::npos) return InLine(number, "there must be two columns");
+    const auto time = ParseTime(line.substr(0, comma));
+    if (!time) return InLine(number, "time " + time.error().message);
+    const auto grams = ParseNumber<double>(line.substr(comma + 1));
+    if (!grams || !(*grams >= 0 && *grams <= kMaxGrams))
+      return InLine(number, fmt::format("g_per_kwh must be a number from 0 to {}", kMaxGrams));
+    intensity.points_.emplace_back(Milliseconds(std::chrono::milliseconds(std::llround(*time * 1e3))), *grams);
+  }
+  if (intensity.points_.empty()) return InLine(2, "there is no value");
+  std::ranges::sort(intensity.points_);
+  return intensity;
+}
+
+double Intensity::At(Milliseconds time) const {
+  if (points_.empty()) return 0;
+  const auto after = std::ranges::upper_bound(points_, time, {}, [](const auto& point) { return point.first; });
+  return after == points_.begin() ? after->second : std::prev(after)->second;
+}
+
+}  // namespace kepler::report

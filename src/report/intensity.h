@@ -1,0 +1,29 @@
+#pragma once
+// Carbon intensity of the grid: a constant, or a series in time. Pure.
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "report/energy_line.h"
+
+namespace kepler::report {
+
+class Intensity {
+ public:
+  Intensity() = default;
+  /// The same at all times, in grams of CO2 per kWh.
+  explicit Intensity(double grams_per_kwh) : points_{{Milliseconds::min(), grams_per_kwh}} {}
+  /// CSV with a header and the columns "time" and "g_per_kwh". Each value holds until the next time; the first one also
+  /// before it. Errors name the line.
+  [[nodiscard]] static Result<Intensity> Read(std::string_view csv);
+
+  [[nodiscard]] bool is_known() const { return !points_.empty(); }
+  /// Grams per kWh; 0 if it is not known.
+  [[nodiscard]] double At(Milliseconds time) const;
+
+ private:
+  std::vector<std::pair<Milliseconds, double>> points_;  // by time
+};
+
+}  // namespace kepler::report
