@@ -1,0 +1,39 @@
+#include "report/energy_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace kepler::report {
+namespace {
+
+void AddTo(const Amount& from, Amount& to) {
+  to.energy += from.energy;
+  to.grams += from.grams;
+  to.bins.resize(std::max(to.bins.size(), from.bins.size()));
+  for (size_t i = 0; i < from.bins.size(); ++i) to.bins[i] += from.bins[i];
+}
+
+}  // namespace
+
+std::string_view ToString(By by) {
+  constexpr std::array<std::string_view, 7> kNames = {"namespace", "owner",   "pod", "container",
+                                                      "vm",        "process", "node"};
+  return kNames.at(static_cast<size_t>(by));
+}
+
+double KwhOf(Energy energy) {
+  constexpr double kJoulesPerKwh = 3.6e6;
+  return energy.ToJoules() / kJoulesPerKwh;
+}
+
+void KeepLargest(size_t max, Report& report) {
+  if (report.rows.size() <= max) return;
+  Row others{.name = fmt::format("{} others", report.rows.size() - max), .amount = {}};
+  for (size_t i = max; i < report.rows.size(); ++i) AddTo(report.rows[i].amount, others.amount);
+  report.rows.resize(max);
+  report.rows.push_back(std::move(others));
+}
+
+}  // namespace kepler::report

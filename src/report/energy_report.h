@@ -1,0 +1,59 @@
+#pragma once
+// Report: energy of a period by workload. total = Σ rows + Σ rest, exactly, in microjoules.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/units.h"
+#include "report/energy_line.h"
+
+namespace kepler::report {
+
+/// What a row is about.
+enum class By : uint8_t { kNamespace, kOwner, kPod, kContainer, kVm, kProcess, kNode };
+/// "namespace", "owner", "pod", "container", "vm", "process", "node": levels of lines.
+[[nodiscard]] std::string_view ToString(By by);
+
+struct Amount {
+  Energy energy;
+  double grams = 0;          // CO2
+  std::vector<Energy> bins;  // energy by time, in Report::bin_width from Report::from; may be shorter than others
+};
+
+struct Row {
+  std::string name;
+  Amount amount;
+};
+
+/// Time in which the agent of a node did not run: energy that nobody measured.
+struct Downtime {
+  std::string node;
+  Milliseconds from;
+  Milliseconds to;
+};
+
+struct Report {
+  By by = By::kNamespace;
+  std::vector<std::string> zones;
+  std::vector<std::string> nodes;
+  Milliseconds from{};  // of the data that is in the report
+  Milliseconds to{};
+  std::chrono::milliseconds bin_width{0};
+  Amount total;           // of all nodes
+  std::vector<Row> rows;  // with energy, the largest first
+  std::vector<Row> rest;  // energy that belongs to no row, each with the reason as its name
+  std::vector<Downtime> downtimes;
+  size_t ticks = 0;
+  size_t incomplete = 0;  // ticks without their last lines, left out; the next one has their energy
+  size_t repeated = 0;    // ticks that are in the files twice, counted once
+  size_t impossible = 0;  // ticks that do not add up or whose totals are smaller than before, left out
+};
+
+[[nodiscard]] double KwhOf(Energy energy);
+
+/// Keeps the `max` largest rows, and adds the others up in one row.
+void KeepLargest(size_t max, Report& report);
+
+}  // namespace kepler::report

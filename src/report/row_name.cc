@@ -1,0 +1,52 @@
+#include "report/row_name.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace kepler::report {
+namespace {
+
+constexpr size_t kShortId = 12;
+
+std::string Or(std::string_view text, std::string_view otherwise) {
+  return std::string(text.empty() ? otherwise : text);
+}
+
+}  // namespace
+
+std::string RowName(By by, const EnergyLine& line) {
+  switch (by) {
+    case By::kNamespace:
+      return Or(line.Text("namespace"), "(unnamed)");
+    case By::kOwner:
+      if (line.Text("owner_name").empty()) return fmt::format("{}/(no owner)", line.Text("namespace"));
+      return fmt::format("{}/{}/{}", line.Text("namespace"), line.Text("owner_kind"), line.Text("owner_name"));
+    case By::kPod:
+      if (line.Text("pod_name").empty()) return std::string(line.Text("pod_id"));
+      return fmt::format("{}/{}", line.Text("pod_namespace"), line.Text("pod_name"));
+    case By::kContainer:
+      if (line.Text("container_name").empty()) return std::string(line.Text("container_id"));
+      return fmt::format("{} ({})", line.Text("container_name"), line.Text("container_id").substr(0, kShortId));
+    case By::kVm:
+      return Or(line.Text("vm_name"), line.Text("vm_id"));
+    case By::kProcess:
+      return Or(line.Text("comm"), "(unnamed)");
+    case By::kNode:
+      break;
+  }
+  return line.node;
+}
+
+std::string_view RestName(size_t index) {
+  constexpr std::array<std::string_view, 7> kNames = {"ended before their next line",
+                                                      "below the limits of the agent's list",
+                                                      "came and went between two scans",
+                                                      "of nothing at this level",
+                                                      "not yet named",
+                                                      "caused by no workload",
+                                                      "idle"};
+  return kNames.at(index);
+}
+
+}  // namespace kepler::report
