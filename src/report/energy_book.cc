@@ -1,0 +1,274 @@
+#include "report/energy_book.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+#include "base/parse_time.h"
+#include "report/row_name.h"
+
+namespace kepler::report {
+namespace {
+
+constexpr size_t kMaxBins = 96;
+constexpr std::chrono::milliseconds kFirstBin = std::chrono::seconds(1);
+constexpr std::array<std::string_view, 5> kReasonNames = {"departed", "capped", "unseen", "outside", "unnamed"};
+constexpr size_t kDeparted = 0;
+
+std::optional<Milliseconds> TimeOf(const std::string& text) {
+  const auto seconds = ParseTime(text);
+  if (!seconds) return std::nullopt;
+  return Milliseconds(std::chrono::milliseconds(std::llround(*seconds * 1e3)));
+}
+
+}  // namespace
+
+Energy EnergyBook::Sum(const ZoneEnergies& energies) const {
+  Energy sum;
+  for (const std::string& zone : options_.zones) {
+    const auto found =
+        std::ranges::find(energies, zone, [](const auto& entry) { return std::string_view(entry.first); });
+    if (found != energies.end()) sum += found->second;
+  }
+  return sum;
+}
+
+void EnergyBook::ChooseZone() {
+  if (!options_.zones.empty()) return;
+  const auto is_divided = [](const NodeZone& zone) { return zone.is_divided; };
+  auto chosen = std::ranges::find_if(tick_.zones,
+                                     [&](const NodeZone& zone) { return zone.is_divided && zone.name == "package"; });
+  if (chosen == tick_.zones.end()) chosen = std::ranges::find_if(tick_.zones, is_divided);
+  if (chosen == tick_.zones.end()) chosen = tick_.zones.begin();
+  if (chosen != tick_.zones.end()) options_.zones.push_back(chosen->name);
+}
+
+void EnergyBook::Add(const EnergyLine& line) {
+  if (line.node != tick_.node || line.time != tick_.time) {
+    CloseTick();
+    tick_ = {};
+    tick_.node = line.node;
+    tick_.time = line.time;
+  }
+  if (line.level == "node") {
+    known_zones_.insert(line.zone);
+    tick_.zones.push_back({.name = line.zone,
+                           .start = line.start,
+                           .total = line.joules.empty() ? Energy() : line.joules.front().second,
+                           .active = line.active,
+                           .idle = line.idle,
+                           .is_divided = line.is_divided});
+    return;
+  }
+  ChooseZone();
+  if (line.level == ToString(options_.by)) return AddSample(line);
+  if (line.level == "unattributed") tick_.unattributed = Sum(line.joules);
+  if (line.level != "unlisted" || line.of != ToString(options_.by)) return;
+  has_level_ = true;
+  const auto reason = std::ranges::find(kReasonNames, line.reason);
+  if (reason != kReasonNames.end())
+    tick_.unlisted[static_cast<size_t>(reason - kReasonNames.begin())] = Sum(line.joules);
+}
+
+void EnergyBook::AddSample(const EnergyLine& line) {
+  Sample sample{.key = line.start, .name = RowName(options_.by, line), .energy = Sum(line.joules)};
+  for (const auto& [name, value] : line.texts) {
+    if (name == "state") continue;  // a workload that ends goes on as the same series
+    sample.key += '\0';
+    sample.key += value;
+  }
+  tick_.samples.push_back(std::move(sample));
+}
+
+bool EnergyBook::IsComplete() const {
+  if (tick_.zones.empty() || !tick_.unattributed) return false;
+  return options_.by == By::kNode ||
+         std::ranges::all_of(tick_.unlisted, [](const auto& energy) { return energy.has_value(); });
+}
+
+/// Nothing if a zone is missing in this tick.
+std::optional<EnergyBook::Totals> EnergyBook::TotalsOfTick(std::string& start) const {
+  Totals totals;
+  for (const std::string& name : options_.zones) {
+    const auto zone = std::ranges::find(tick_.zones, name, &NodeZone::name);
+    if (zone == tick_.zones.end()) return std::nullopt;
+    start += zone->start + ' ';
+    totals.total += zone->total;
+    totals.active += zone->is_divided ? zone->active : zone->total;
+    totals.idle += zone->idle;
+  }
+  totals.unattributed = *tick_.unattributed;
+  for (size_t i = 0; i < kReasons; ++i) totals.unlisted[i] = tick_.unlisted[i].value_or(Energy());
+  return totals;
+}
+
+/// Samples, unlisted and unattributed energy are the active energy, as in every tick of an agent, and no sum overflows.
+bool EnergyBook::AddsUp(const Totals& totals) const {
+  constexpr Energy kMax = Energy::Joules(2'000'000'000'000);
+  if (totals.total > kMax || report_.total.energy > kMax) return false;
+  if (options_.by == By::kNode) return true;
+  Energy left = totals.active - totals.unattributed;
+  const auto take = [&](Energy energy) {
+    if (energy > left) return false;
+    left = left - energy;
+    return true;
+  };
+  return std::ranges::all_of(totals.unlisted, take) &&
+         std::ranges::all_of(tick_.samples, [&](const Sample& sample) { return take(sample.energy); }) &&
+         left == Energy() && totals.active + totals.idle == totals.total;
+}
+
+void EnergyBook::CloseTick() {
+  if (tick_.node.empty()) return;
+  ChooseZone();
+  std::string start;
+  const auto totals = IsComplete() ? TotalsOfTick(start) : std::nullopt;
+  if (!totals) {
+    ++report_.incomplete;
+    return;
+  }
+  for (const NodeZone& zone : tick_.zones)
+    if (!zone.is_divided && std::ranges::find(options_.zones, zone.name) != options_.zones.end()) is_divided_ = false;
+  Node& node = nodes_[tick_.node];
+  if (!node.times.insert(tick_.time).second) {
+    ++report_.repeated;
+    return;
+  }
+  if (options_.to && tick_.time > *options_.to) return;
+  const bool is_new_run = start != node.start;
+  if ((!is_new_run && totals->total < node.totals.total) || (is_divided_ && !AddsUp(*totals))) {
+    ++report_.impossible;
+    return;
+  }
+  const auto begun = TimeOf(tick_.zones.front().start);
+  const Milliseconds period = options_.from ? *options_.from : node.ticks > 0 ? *node.times.begin() : tick_.time;
+  const bool is_from_zero = begun && *begun >= period;
+  if (is_new_run) {
+    if (node.ticks > 0 && begun && *begun > std::max(node.last, period))
+      report_.downtimes.push_back({.node = tick_.node, .from = std::max(node.last, period), .to = *begun});
+    StartRun(node, start);
+  }
+  const bool is_in_period = !options_.from || tick_.time > *options_.from;
+  Count(node, *totals, is_in_period && (!is_new_run || is_from_zero));
+}
+
+void EnergyBook::StartRun(Node& node, const std::string& start) {
+  node.start = start;
+  node.totals = {};
+  node.series.clear();
+}
+
+void EnergyBook::Count(Node& node, const Totals& now, bool is_counted) {
+  ++node.ticks;
+  ++report_.ticks;
+  if (report_.ticks == 1) report_.from = report_.to = tick_.time;
+  report_.from = std::min(report_.from, tick_.time);
+  report_.to = std::max(report_.to, tick_.time);
+  const Energy departed_with_line = CountSeries(node, is_counted);
+  if (is_counted) {
+    Put(now.total - node.totals.total, report_.total);
+    if (options_.by != By::kNode) {
+      for (size_t i = 0; i < kReasons; ++i) {
+        Energy increase = now.unlisted[i] - node.totals.unlisted[i];
+        if (i == kDeparted) increase = increase - departed_with_line;
+        Put(increase, rest_[i]);
+      }
+      Put(now.unattributed - node.totals.unattributed, rest_[kReasons]);
+      Put(now.idle - node.totals.idle, rest_[kReasons + 1]);
+    }
+  }
+  node.totals = now;
+  node.last = tick_.time;
+}
+
+/// Returns the energy of the series that have ended since the previous tick, up to their last lines.
+Energy EnergyBook::CountSeries(Node& node, bool is_counted) {
+  if (options_.by == By::kNode) {
+    Energy total;
+    for (const std::string& name : options_.zones)
+      total += std::ranges::find(tick_.zones, name, &NodeZone::name)->total;
+    tick_.samples = {{.key = "node", .name = tick_.node, .energy = total}};
+  }
+  for (Sample& sample : tick_.samples) {
+    Series& series = node.series[std::move(sample.key)];
+    if (series.tick == 0) {
+      const auto [row, is_new] = row_of_.try_emplace(sample.name, report_.rows.size());
+      if (is_new) report_.rows.push_back({.name = std::move(sample.name), .amount = {}});
+      series.row = row->second;
+    }
+    if (is_counted) Put(sample.energy - series.energy, report_.rows[series.row].amount);
+    series.energy = sample.energy;
+    series.tick = node.ticks;
+  }
+  Energy ended;
+  std::erase_if(node.series, [&](const auto& entry) {
+    const bool has_ended = entry.second.tick != node.ticks;
+    if (has_ended) ended += entry.second.energy;
+    return has_ended;
+  });
+  return ended;
+}
+
+void EnergyBook::Put(Energy energy, Amount& amount) {
+  if (energy == Energy()) return;
+  amount.energy += energy;
+  amount.grams += KwhOf(energy) * options_.intensity.At(tick_.time);
+  if (report_.bin_width.count() == 0) report_.bin_width = kFirstBin;
+  const auto bin = [&] { return static_cast<size_t>((tick_.time - report_.from) / report_.bin_width); };
+  while (bin() >= kMaxBins) WidenBins();
+  if (amount.bins.size() <= bin()) amount.bins.resize(bin() + 1);
+  amount.bins[bin()] += energy;
+}
+
+void EnergyBook::WidenBins() {
+  report_.bin_width *= 2;
+  const auto widen = [](Amount& amount) {
+    std::vector<Energy> wide((amount.bins.size() + 1) / 2);
+    for (size_t i = 0; i < amount.bins.size(); ++i) wide[i / 2] += amount.bins[i];
+    amount.bins = std::move(wide);
+  };
+  widen(report_.total);
+  for (Row& row : report_.rows) widen(row.amount);
+  for (Amount& amount : rest_) widen(amount);
+}
+
+Status EnergyBook::CheckContent() const {
+  if (known_zones_.empty()) return Fail(ErrorKind::kInvalid, "the files have no line of a node");
+  for (const std::string& zone : options_.zones)
+    if (!known_zones_.contains(zone))
+      return Fail(ErrorKind::kInvalid,
+                  fmt::format("the files have no zone '{}'; they have {}", zone, fmt::join(known_zones_, ", ")));
+  if (options_.by != By::kNode && !has_level_)
+    return Fail(ErrorKind::kInvalid,
+                fmt::format("the files have no lines of level '{}'; the agent writes the levels of --metrics",
+                            ToString(options_.by)));
+  if (options_.by != By::kNode && !is_divided_)
+    return Fail(ErrorKind::kInvalid,
+                fmt::format("the energy of zone '{}' is not divided among workloads; use --by=node",
+                            fmt::join(options_.zones, ", ")));
+  if (report_.ticks == 0) return Fail(ErrorKind::kInvalid, "the files have no complete tick in the period");
+  return {};
+}
+
+Result<Report> EnergyBook::Close() {
+  CloseTick();
+  tick_ = {};
+  KEPLER_CHECK_OK(CheckContent());
+  report_.by = options_.by;
+  report_.zones = options_.zones;
+  for (const auto& [name, node] : nodes_)
+    if (node.ticks > 0) report_.nodes.push_back(name);
+  for (size_t i = 0; i < rest_.size(); ++i)
+    if (rest_[i].energy != Energy()) report_.rest.push_back({.name = std::string(RestName(i)), .amount = rest_[i]});
+  std::erase_if(report_.rows, [](const Row& row) { return row.amount.energy == Energy(); });
+  std::ranges::sort(report_.rows, [](const Row& a, const Row& b) {
+    return std::pair(b.amount.energy, a.name) < std::pair(a.amount.energy, b.name);
+  });
+  return std::move(report_);
+}
+
+}  // namespace kepler::report

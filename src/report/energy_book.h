@@ -1,0 +1,112 @@
+#pragma once
+// EnergyBook adds up the lines of files of JSON lines: the increments of every series between two ticks. A series that
+// ends between two ticks is in the node's "departed" energy of its level; what its last line did not have yet is in the
+// rest of the report. So the sum of all rows and of the rest is the node's energy. Pure; one thread.
+//
+// A new start time of the node's energy is another run of its agent: its totals count from 0 if the run began within
+// the period, otherwise from its first tick.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "report/energy_line.h"
+#include "report/energy_report.h"
+#include "report/intensity.h"
+
+namespace kepler::report {
+
+class EnergyBook {
+ public:
+  struct Options {
+    By by = By::kNamespace;
+    std::vector<std::string> zones{};    // added up; empty: package, else the first zone that workloads share
+    std::optional<Milliseconds> from{};  // empty: the first tick of each node
+    std::optional<Milliseconds> to{};    // empty: the last one
+    Intensity intensity{};
+  };
+  explicit EnergyBook(Options options) : options_(std::move(options)) {}
+
+  /// Lines of one tick and node follow each other; ticks of a node are in the order of time.
+  void Add(const EnergyLine& line);
+  /// The report. kInvalid if the lines have no tick in the period, or nothing about the level or the zones.
+  [[nodiscard]] Result<Report> Close();
+
+ private:
+  static constexpr size_t kReasons = 5;  // of unlisted energy
+  struct NodeZone {
+    std::string name;
+    std::string start;
+    Energy total;
+    Energy active;
+    Energy idle;
+    bool is_divided = false;
+  };
+  struct Sample {
+    std::string key;  // of the series
+    std::string name;
+    Energy energy;
+  };
+  struct Tick {
+    std::string node;
+    Milliseconds time{};
+    std::vector<NodeZone> zones;
+    std::optional<Energy> unattributed;
+    std::array<std::optional<Energy>, kReasons> unlisted;
+    std::vector<Sample> samples;
+  };
+  struct Series {
+    Energy energy;
+    size_t row = 0;
+    uint64_t tick = 0;
+  };
+  /// Totals of a tick that later ones are compared with.
+  struct Totals {
+    Energy total;
+    Energy active;
+    Energy idle;
+    Energy unattributed;
+    std::array<Energy, kReasons> unlisted{};
+  };
+  struct Node {
+    std::set<Milliseconds> times;
+    std::string start;  // of the run; empty: there was no tick
+    Milliseconds last{};
+    uint64_t ticks = 0;
+    Totals totals;
+    std::unordered_map<std::string, Series> series;
+  };
+
+  [[nodiscard]] Energy Sum(const ZoneEnergies& energies) const;
+  void ChooseZone();
+  void AddSample(const EnergyLine& line);
+  void CloseTick();
+  [[nodiscard]] bool IsComplete() const;
+  [[nodiscard]] bool AddsUp(const Totals& totals) const;
+  void StartRun(Node& node, const std::string& start);
+  [[nodiscard]] std::optional<Totals> TotalsOfTick(std::string& start) const;
+  void Count(Node& node, const Totals& now, bool is_counted);
+  [[nodiscard]] Energy CountSeries(Node& node, bool is_counted);
+  void Put(Energy energy, Amount& amount);
+  void WidenBins();
+  [[nodiscard]] Status CheckContent() const;
+
+  Options options_;
+  Tick tick_;
+  std::map<std::string, Node, std::less<>> nodes_;
+  std::unordered_map<std::string, size_t> row_of_;  // by name
+  Report report_;
+  std::array<Amount, kReasons + 2> rest_;  // by reason, then unattributed, idle
+  std::set<std::string> known_zones_;
+  bool has_level_ = false;
+  bool is_divided_ = true;
+};
+
+}  // namespace kepler::report
