@@ -1,0 +1,298 @@
+#include "report/energy_book.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/parse.h"
+#include "export/json_lines/lines.h"
+#include "export/series/visit.h"
+#include "testing/snapshot_builder.h"
+
+namespace kepler::report {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr int64_t kStart = 1'700'000'000;
+
+/// A node whose agent writes lines. Pods get energy, and end.
+class FakeNode {
+ public:
+  explicit FakeNode(std::string name = "n1") : name_(std::move(name)) { Restart(0); }
+
+  void Restart(int64_t second) {
+    begin_ = now_ = second;
+    pods_.clear();
+    departed_ = capped_ = unattributed_ = idle_ = Energy();
+  }
+  void Use(const std::string& pod, int64_t microjoules) { pods_[pod] += Energy::Microjoules(microjoules); }
+  void Idle(int64_t microjoules) { idle_ += Energy::Microjoules(microjoules); }
+  void Nobody(int64_t microjoules) { unattributed_ += Energy::Microjoules(microjoules); }
+  void Cap(int64_t microjoules) { capped_ += Energy::Microjoules(microjoules); }
+  void End(const std::string& pod) {
+    departed_ += pods_[pod];
+    pods_.erase(pod);
+  }
+  /// The lines of a tick at that second.
+  std::vector<std::string> Tick(int64_t second) {
+    auto snapshot = testing::EmptySnapshot({"package"});
+    snapshot.taken_at = WallTime(std::chrono::seconds(kStart + second));
+    snapshot.begun = BootTime(std::chrono::seconds(1'000 + second));
+    snapshot.started = BootTime(std::chrono::seconds(1'000 + begin_));
+    Energy active = departed_ + capped_ + unattributed_;
+    for (const auto& [name, energy] : pods_) {
+      active += energy;
+      testing::AddRow(snapshot.pods, snapshot::PodIdentity{.id = "id-" + name, .name = name, .name_space = "shop"},
+                      {energy});
+    }
+    const auto level = static_cast<size_t>(snapshot::Level::kPod);
+    snapshot.unlisted[level][0][0] = departed_;
+    snapshot.unlisted[level][1][0] = capped_;
+    snapshot.unattributed[0] = unattributed_;
+    snapshot.node[0].active = active;
+    snapshot.node[0].idle = idle_;
+    snapshot.node[0].total = active + idle_;
+    std::string text;
+    json_lines::AppendLines(snapshot, {.node = name_, .levels = series::kAllLevels}, text);
+    std::vector<std::string> lines;
+    Splitter split(text, '\n');
+    while (const auto line = split.Next())
+      if (!line->empty()) lines.emplace_back(*line);
+    return lines;
+  }
+
+ private:
+  std::string name_;
+  int64_t begin_ = 0, now_ = 0;
+  std::map<std::string, Energy> pods_;
+  Energy departed_, capped_, unattributed_, idle_;
+};
+
+Milliseconds At(int64_t second) { return Milliseconds(std::chrono::seconds(kStart + second)); }
+
+Result<Report> ReportOf(const std::vector<std::string>& lines, EnergyBook::Options options) {
+  EnergyBook book(std::move(options));
+  LineReader reader;
+  for (const std::string& line : lines) {
+    const auto read = reader.Read(line);
+    if (!read) return std::unexpected(read.error());
+    book.Add(**read);
+  }
+  return book.Close();
+}
+
+void Append(std::vector<std::string> more, std::vector<std::string>& to) {
+  to.insert(to.end(), more.begin(), more.end());
+}
+
+Energy SumOf(const Report& report) {
+  Energy sum;
+  for (const Row& row : report.rows) sum += row.amount.energy;
+  for (const Row& row : report.rest) sum += row.amount.energy;
+  return sum;
+}
+
+int64_t In(const std::vector<Row>& rows, std::string_view name) {
+  const auto row = std::ranges::find(rows, name, &Row::name);
+  return row == rows.end() ? -1 : row->amount.energy.microjoules();
+}
+
+TEST(EnergyBook, IncrementsOfThePeriod) {
+  FakeNode node;
+  std::vector<std::string> lines;
+  node.Use("web", 1'000'000);
+  node.Idle(500);
+  Append(node.Tick(60), lines);
+  node.Use("web", 70);
+  node.Use("db", 30);
+  node.Nobody(5);
+  node.Idle(2);
+  Append(node.Tick(120), lines);
+  const auto report = ReportOf(lines, {.by = By::kPod});
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(In(report->rows, "shop/web"), 70) << "what came before the first tick is not in the period";
+  EXPECT_EQ(In(report->rows, "shop/db"), 30);
+  EXPECT_EQ(In(report->rest, "caused by no workload"), 5);
+  EXPECT_EQ(In(report->rest, "idle"), 2);
+  EXPECT_EQ(report->total.energy.microjoules(), 107);
+  EXPECT_EQ(SumOf(*report), report->total.energy);
+  EXPECT_EQ(report->rows.front().name, "shop/web");
+  EXPECT_EQ(report->from, At(60));
+  const auto since = ReportOf(lines, {.by = By::kPod, .from = At(0)});
+  EXPECT_EQ(In(since->rows, "shop/web"), 1'000'070) << "the agent started within the period";
+}
+
+TEST(EnergyBook, PodThatEndsBetweenTwoLines_ItsLastEnergyIsInTheRest) {
+  FakeNode node;
+  std::vector<std::string> lines;
+  Append(node.Tick(60), lines);
+  node.Use("web", 100);
+  Append(node.Tick(120), lines);
+  node.Use("web", 7);
+  node.End("web");
+  node.Use("short", 3);
+  node.End("short");
+  Append(node.Tick(180), lines);
+  const auto report = ReportOf(lines, {.by = By::kPod});
+  ASSERT_TRUE(report);
+  EXPECT_EQ(In(report->rows, "shop/web"), 100);
+  EXPECT_EQ(In(report->rest, "ended before their next line"), 10);
+  EXPECT_EQ(SumOf(*report), report->total.energy);
+}
+
+TEST(EnergyBook, AgentThatRestarts_CountsFromZeroAndTheDowntimeIsShown) {
+  FakeNode node;
+  std::vector<std::string> lines;
+  Append(node.Tick(60), lines);
+  node.Use("web", 100);
+  Append(node.Tick(120), lines);
+  node.Restart(600);
+  node.Use("web", 40);
+  Append(node.Tick(660), lines);
+  const auto report = ReportOf(lines, {.by = By::kPod});
+  ASSERT_TRUE(report);
+  EXPECT_EQ(In(report->rows, "shop/web"), 140);
+  ASSERT_EQ(report->downtimes.size(), 1U);
+  EXPECT_EQ(report->downtimes[0].from, At(120));
+  EXPECT_EQ(report->downtimes[0].to, At(600));
+  EXPECT_EQ(SumOf(*report), report->total.energy);
+}
+
+TEST(EnergyBook, RepeatedAndIncompleteTicks_AreCountedOnceAndNotLost) {
+  FakeNode node;
+  std::vector<std::string> lines;
+  Append(node.Tick(60), lines);
+  node.Use("web", 100);
+  const auto whole = node.Tick(120);
+  const auto rest =
+      std::ranges::find_if(whole, [](const std::string& line) { return line.contains("\"of\":\"pod\""); });
+  Append({whole.begin(), rest + 1}, lines);
+  node.Use("web", 50);
+  const auto last = node.Tick(180);
+  Append(last, lines);
+  Append(node.Tick(60), lines);
+  Append(last, lines);
+  const auto report = ReportOf(lines, {.by = By::kPod});
+  ASSERT_TRUE(report);
+  EXPECT_EQ(In(report->rows, "shop/web"), 150);
+  EXPECT_EQ(report->incomplete, 1U);
+  EXPECT_EQ(report->repeated, 2U);
+}
+
+TEST(EnergyBook, TickThatDoesNotAddUp_IsLeftOut) {
+  FakeNode node;
+  std::vector<std::string> lines;
+  Append(node.Tick(60), lines);
+  node.Use("web", 100);
+  auto changed = node.Tick(120);
+  for (std::string& line : changed)
+    if (const size_t at = line.find("\"level\":\"pod\""); at != std::string::npos)
+      line.replace(line.find("0.000100"), 8, "0.000099");
+  Append(changed, lines);
+  node.Use("web", 50);
+  Append(node.Tick(180), lines);
+  const auto report = ReportOf(lines, {.by = By::kPod});
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->impossible, 1U);
+  EXPECT_EQ(In(report->rows, "shop/web"), 150);
+}
+
+TEST(EnergyBook, FromAndTo_TakeTheTicksOfThePeriod) {
+  FakeNode node;
+  std::vector<std::string> lines;
+  for (int i = 1; i <= 10; ++i) {
+    node.Use("web", i);
+    Append(node.Tick(i * 60), lines);
+  }
+  const auto report = ReportOf(lines, {.by = By::kPod, .from = At(180), .to = At(300)});
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->total.energy.microjoules(), 4 + 5);
+}
+
+TEST(EnergyBook, SeveralNodes_AndByNode) {
+  FakeNode a("a"), b("b");
+  std::vector<std::string> lines;
+  for (int i = 1; i <= 3; ++i) {
+    a.Use("web", 10);
+    b.Use("web", 100);
+    b.Idle(1);
+    Append(a.Tick(i * 60), lines);
+    Append(b.Tick(i * 60 + 7), lines);
+  }
+  const auto by_pod = ReportOf(lines, {.by = By::kPod});
+  EXPECT_EQ(In(by_pod->rows, "shop/web"), 220);
+  EXPECT_EQ(by_pod->nodes, (std::vector<std::string>{"a", "b"}));
+  const auto by_node = ReportOf(lines, {.by = By::kNode});
+  ASSERT_TRUE(by_node);
+  EXPECT_EQ(In(by_node->rows, "b"), 202);
+  EXPECT_EQ(SumOf(*by_node), by_node->total.energy);
+}
+
+TEST(EnergyBook, Carbon_ByTheTimeOfTheEnergy) {
+  FakeNode node;
+  std::vector<std::string> lines;
+  Append(node.Tick(0), lines);
+  for (int i = 1; i <= 2; ++i) {
+    node.Use("web", 3'600'000'000'000);
+    Append(node.Tick(i * 100), lines);
+  }
+  const auto intensity = Intensity::Read(fmt::format("time,g_per_kwh\n{},100\n{},300\n", kStart, kStart + 150));
+  const auto report = ReportOf(lines, {.by = By::kPod, .intensity = *intensity});
+  EXPECT_DOUBLE_EQ(report->rows[0].amount.grams, 400);
+  EXPECT_DOUBLE_EQ(report->total.grams, 400);
+}
+
+TEST(EnergyBook, WhatIsMissing_IsNamed) {
+  FakeNode node;
+  const auto lines = node.Tick(60);
+  EXPECT_THAT(ReportOf(lines, {.by = By::kPod, .zones = {"dram"}}).error().message, HasSubstr("they have package"));
+  EXPECT_THAT(ReportOf({}, {.by = By::kPod}).error().message, HasSubstr("no line of a node"));
+  EXPECT_THAT(ReportOf(lines, {.by = By::kPod, .to = At(10)}).error().message, HasSubstr("no complete tick"));
+  std::vector<std::string> without;
+  for (const std::string& line : lines)
+    if (!line.contains("\"of\":\"pod\"")) without.push_back(line);
+  EXPECT_THAT(ReportOf(without, {.by = By::kPod}).error().message, HasSubstr("no lines of level 'pod'"));
+}
+
+/// Any history of pods, restarts and cut ticks: rows and rest are the node's energy.
+TEST(EnergyBook, AnyHistory_AddsUp) {
+  uint64_t random = 88172645463325252;
+  const auto next = [&](uint64_t below) {
+    random ^= random << 13;
+    random ^= random >> 7;
+    random ^= random << 17;
+    return random % below;
+  };
+  for (int round = 0; round < 50; ++round) {
+    FakeNode node;
+    std::vector<std::string> lines;
+    int64_t second = 0;
+    for (int step = 0; step < 40; ++step) {
+      second += 1 + static_cast<int64_t>(next(200));
+      const std::string pod = fmt::format("p{}", next(6));
+      node.Use(pod, static_cast<int64_t>(next(1'000)));
+      node.Idle(static_cast<int64_t>(next(10)));
+      node.Nobody(static_cast<int64_t>(next(10)));
+      node.Cap(static_cast<int64_t>(next(10)));
+      if (next(4) == 0) node.End(pod);
+      if (next(12) == 0) node.Restart(second);
+      auto tick = node.Tick(second);
+      if (next(8) == 0) tick.resize(next(tick.size()));
+      Append(tick, lines);
+    }
+    const auto report = ReportOf(lines, {.by = By::kPod, .from = At(static_cast<int64_t>(next(2'000)))});
+    if (!report) continue;  // every tick was before it
+    EXPECT_EQ(SumOf(*report), report->total.energy);
+    Energy bins;
+    for (const Energy bin : report->total.bins) bins += bin;
+    EXPECT_EQ(bins, report->total.energy);
+  }
+}
+
+}  // namespace
+}  // namespace kepler::report
