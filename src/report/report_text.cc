@@ -1,0 +1,118 @@
+#include "report/report_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string_view>
+#include <vector>
+
+#include "base/text.h"
+#include "export/series/figure_text.h"
+#include "export/stdout/text_table.h"
+#include "json/document.h"
+
+namespace kepler::report {
+namespace {
+
+using series::JoulesText;
+using series::TimeText;
+
+constexpr size_t kMaxCell = 80;
+
+/// Calls f(kind, name, amount) for every row, for the rest and for the total.
+template <class F>
+void ForEachLine(const Report& report, const F& f) {
+  for (const Row& row : report.rows) f(ToString(report.by), row.name, row.amount);
+  for (const Row& row : report.rest) f(std::string_view("rest"), row.name, row.amount);
+  f(std::string_view("total"), std::string("total"), report.total);
+}
+
+std::string Quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + '"';
+}
+
+/// What a reader must know about the data.
+std::string Notes(const Report& report) {
+  std::string notes;
+  for (const Downtime& down : report.downtimes)
+    notes += fmt::format("{}: the agent did not run from {} to {}\n", console::Printable(down.node, kMaxCell),
+                         TimeText(down.from), TimeText(down.to));
+  if (report.incomplete > 0)
+    notes += fmt::format("{} ticks without their last lines are left out; the next one has their energy\n",
+                         report.incomplete);
+  if (report.repeated > 0)
+    notes += fmt::format("{} ticks occur twice in the files and are counted once\n", report.repeated);
+  if (report.impossible > 0)
+    notes += fmt::format("{} ticks do not add up, or have smaller totals than the tick before, and are left out\n",
+                         report.impossible);
+  return notes;
+}
+
+}  // namespace
+
+double ShareOf(const Amount& amount, const Report& report) {
+  return report.total.energy == Energy() ? 0 : amount.energy.ToJoules() / report.total.energy.ToJoules();
+}
+
+std::string ReportTable(const Report& report, const Prices& prices) {
+  using console::Align;
+  std::string header(ToString(report.by));
+  header[0] = static_cast<char>(header[0] - 'a' + 'A');
+  std::vector<console::Column> columns = {
+      {header, Align::kLeft}, {"Joules", Align::kRight}, {"kWh", Align::kRight}, {"Share", Align::kRight}};
+  if (prices.per_kwh) columns.push_back({"Cost", Align::kRight});
+  if (prices.has_carbon) columns.push_back({"CO2 g", Align::kRight});
+  std::vector<std::vector<std::string>> rows;
+  ForEachLine(report, [&](std::string_view kind, std::string_view name, const Amount& amount) {
+    std::string shown = console::Printable(name, kMaxCell);
+    if (kind == "rest") shown = fmt::format("({})", shown);
+    rows.push_back({std::move(shown), fmt::format("{:.3f}", amount.energy.ToJoules()),
+                    fmt::format("{:.6f}", KwhOf(amount.energy)),
+                    fmt::format("{:.2f} %", ShareOf(amount, report) * 100)});
+    if (prices.per_kwh) rows.back().push_back(fmt::format("{:.4f}", KwhOf(amount.energy) * *prices.per_kwh));
+    if (prices.has_carbon) rows.back().push_back(fmt::format("{:.3f}", amount.grams));
+  });
+  return fmt::format("Energy of {} by {}, {} node{}, from {} to {}\n{}{}", fmt::join(report.zones, " + "),
+                     ToString(report.by), report.nodes.size(), report.nodes.size() == 1 ? "" : "s",
+                     TimeText(report.from), TimeText(report.to), console::DrawTable(columns, rows), Notes(report));
+}
+
+std::string ReportCsv(const Report& report, const Prices& prices) {
+  std::string text = "kind,name,joules,kwh,share";
+  if (prices.per_kwh) text += ",cost";
+  if (prices.has_carbon) text += ",co2_g";
+  text += '\n';
+  ForEachLine(report, [&](std::string_view kind, std::string_view name, const Amount& amount) {
+    text += fmt::format("{},{},{},{:.9f},{:.6f}", kind, Quoted(SanitizeUtf8(name, name.size() * 3)),
+                        JoulesText(amount.energy), KwhOf(amount.energy), ShareOf(amount, report));
+    if (prices.per_kwh) text += fmt::format(",{:.6f}", KwhOf(amount.energy) * *prices.per_kwh);
+    if (prices.has_carbon) text += fmt::format(",{:.6f}", amount.grams);
+    text += '\n';
+  });
+  return text;
+}
+
+std::string ReportJson(const Report& report, const Prices& prices) {
+  std::string lines;
+  ForEachLine(report, [&](std::string_view kind, std::string_view name, const Amount& amount) {
+    lines += fmt::format(R"({}{{"kind":"{}","name":{},"joules":{},"share":{:.6f})", lines.empty() ? "" : ",", kind,
+                         json::Quote(name), JoulesText(amount.energy), ShareOf(amount, report));
+    if (prices.per_kwh) lines += fmt::format(R"(,"cost":{:.6f})", KwhOf(amount.energy) * *prices.per_kwh);
+    if (prices.has_carbon) lines += fmt::format(R"(,"co2_g":{:.6f})", amount.grams);
+    lines += '}';
+  });
+  std::string downtimes;
+  for (const Downtime& down : report.downtimes)
+    downtimes += fmt::format(R"({}{{"node":{},"from":"{}","to":"{}"}})", downtimes.empty() ? "" : ",",
+                             json::Quote(down.node), TimeText(down.from), TimeText(down.to));
+  return fmt::format(
+      R"({{"version":1,"by":"{}","zones":{},"nodes":{},"from":"{}","to":"{}","ticks":{},"incomplete_ticks":{},)"
+      R"("repeated_ticks":{},"impossible_ticks":{},"downtimes":[{}],"lines":[{}]}})"
+      "\n",
+      ToString(report.by), json::QuoteList(report.zones), json::QuoteList(report.nodes), TimeText(report.from),
+      TimeText(report.to), report.ticks, report.incomplete, report.repeated, report.impossible, downtimes, lines);
+}
+
+}  // namespace kepler::report

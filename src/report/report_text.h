@@ -1,0 +1,24 @@
+#pragma once
+// A report as text: a table for people, CSV and JSON for programs. Pure.
+#include <optional>
+#include <string>
+
+#include "report/energy_report.h"
+
+namespace kepler::report {
+
+struct Prices {
+  std::optional<double> per_kwh;  // in any currency
+  bool has_carbon = false;        // the grams of the report are known
+};
+
+[[nodiscard]] std::string ReportTable(const Report& report, const Prices& prices);
+/// Columns kind, name, joules, kwh, share, and with prices cost and co2_g. Texts are quoted (RFC 4180).
+[[nodiscard]] std::string ReportCsv(const Report& report, const Prices& prices);
+/// One object on one line, with its end.
+[[nodiscard]] std::string ReportJson(const Report& report, const Prices& prices);
+
+/// From 0 to 1.
+[[nodiscard]] double ShareOf(const Amount& amount, const Report& report);
+
+}  // namespace kepler::report

@@ -1,0 +1,67 @@
+#include "report/report_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "json/document.h"
+
+namespace kepler::report {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+Report Example() {
+  Report report;
+  report.zones = {"package"};
+  report.nodes = {"n1"};
+  report.from = Milliseconds(std::chrono::seconds(1'700'000'000));
+  report.to = report.from + std::chrono::hours(1);
+  report.rows = {{.name = "shop\n\x1b[31m\"x\"",
+                  .amount = {.energy = Energy::Microjoules(3'600'000'000'001), .grams = 400, .bins = {}}},
+                 {.name = "a", .amount = {}},
+                 {.name = "b", .amount = {.energy = Energy::Microjoules(-1), .grams = 0, .bins = {}}}};
+  report.rest = {{.name = "idle", .amount = {.energy = Energy::Joules(3'600'000), .grams = 400, .bins = {}}}};
+  report.total = {.energy = Energy::Joules(7'200'000), .grams = 800, .bins = {}};
+  report.downtimes = {{.node = "n1", .from = report.from, .to = report.to}};
+  return report;
+}
+
+TEST(ReportTable, ForPeople) {
+  const std::string table = ReportTable(Example(), {.per_kwh = 0.5, .has_carbon = true});
+  EXPECT_THAT(table, AllOf(HasSubstr("Energy of package by namespace, 1 node, from 2023-11-14T22:13:20.000Z"),
+                           HasSubstr("1.000000"), HasSubstr("50.00 %"), HasSubstr("0.5000"), HasSubstr("(idle)"),
+                           HasSubstr("the agent did not run from")));
+  EXPECT_FALSE(table.contains('\x1b'));
+}
+
+TEST(ReportCsv, EveryDigitAndQuotes) {
+  EXPECT_THAT(ReportCsv(Example(), {}), AllOf(HasSubstr("kind,name,joules,kwh,share\n"),
+                                              HasSubstr("\"\"x\"\"\",3600000.000001,1.000000000,0.500000\n"),
+                                              HasSubstr("rest,\"idle\",3600000.000000"), HasSubstr("\"b\",-0.000001")));
+  EXPECT_THAT(ReportCsv(Example(), {.per_kwh = 2, .has_carbon = true}),
+              AllOf(HasSubstr("share,cost,co2_g\n"),
+                    HasSubstr("total,\"total\",7200000.000000,2.000000000,1.000000,4.000000,800.000000")));
+}
+
+TEST(ReportJson, IsJson) {
+  const auto parsed = json::Parse(ReportJson(Example(), {.per_kwh = 2, .has_carbon = true}));
+  ASSERT_TRUE(parsed);
+  const json::Cursor root(*parsed);
+  EXPECT_EQ(root.Text("by").value(), "namespace");
+  const auto lines = root.Elements("lines");
+  ASSERT_EQ(lines->size(), 5U);
+  EXPECT_EQ((*lines)[0].Text("name").value(), "shop\n\x1b[31m\"x\"");
+  EXPECT_EQ((*lines)[4].Number("cost").value(), 4);
+}
+
+TEST(KeepLargest, TheOthersAreOneRow) {
+  Report report = Example();
+  KeepLargest(1, report);
+  ASSERT_EQ(report.rows.size(), 2U);
+  EXPECT_EQ(report.rows[1].name, "2 others");
+  EXPECT_EQ(report.rows[1].amount.energy, Energy::Microjoules(-1));
+}
+
+}  // namespace
+}  // namespace kepler::report
