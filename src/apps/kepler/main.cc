@@ -9,6 +9,7 @@
 #include "apps/kepler/agent.h"
 #include "apps/kepler/config.h"
 #include "apps/kepler/meter_survey.h"
+#include "apps/kepler/report_command.h"
 #include "apps/kepler/rules.h"
 #include "apps/kepler/run_command.h"
 #include "apps/kepler/top_command.h"
@@ -69,6 +70,7 @@ int main(int argc, char** argv) {
   daemon::PrepareProcess();
   const BuildInfo build = daemon::ThisBuild();
   if (argc > 1 && std::string_view(argv[1]) == "meters") return RunMeters({argv, argv + argc}, build);
+  if (argc > 1 && std::string_view(argv[1]) == "report") return agent::RunReportCommand({argv, argv + argc}, build);
   if (argc > 1 && std::string_view(argv[1]) == "run") return agent::RunCommand({argv, argv + argc}, build);
   if (argc > 1 && std::string_view(argv[1]) == "top") return agent::TopCommand({argv, argv + argc}, build);
   const auto parse = [&](agent::Moment moment) {

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "apps/kepler/gated_command.h"
+#include "apps/kepler/report_file.h"
 #include "apps/kepler/rules.h"
 #include "apps/kepler/run_report.h"
 #include "apps/kepler/this_node.h"
@@ -98,16 +99,6 @@ Status Measure(GatedCommand& command, ThisNode& node) {
   }
 }
 
-Status WriteReport(const RunOptions& options, const RunReport& report) {
-  const std::string text = options.json ? RunJson(report) : RunText(report);
-  std::FILE* const file = options.output.empty() ? stderr : std::fopen(options.output.c_str(), "we");
-  if (file == nullptr) return FailErrno("open", options.output);
-  const bool written = std::fputs(text.c_str(), file) >= 0 && std::fflush(file) == 0;
-  const int why = errno;
-  if (file != stderr) std::fclose(file);
-  return written ? Status() : FailErrno("write", options.output.empty() ? "the report" : options.output, why);
-}
-
 int Run(const Config& config, const RunOptions& options) {
   // Before any other thread: the child is a copy of this one.
   auto command = GatedCommand::Start(options.argv);
@@ -137,7 +128,8 @@ int Run(const Config& config, const RunOptions& options) {
     report.zones.clear();
     FillFrom(*(*node)->board().Latest(), first_tick, id, report);
   }
-  if (const Status written = WriteReport(options, report); !written)
+  if (const Status written = WriteReport(options.output, stderr, options.json ? RunJson(report) : RunText(report));
+      !written)
     return Refuse(written.error().message, report.exit_code == 0 ? kNotMeasured : report.exit_code);
   return report.exit_code;
 }
