@@ -1,0 +1,126 @@
+"""kepler report: what files of a running agent add up to, also over a restart and with damaged lines."""
+import csv
+import io
+import json
+import os
+import subprocess
+import tempfile
+import time
+import unittest
+from decimal import Decimal
+
+from harness import Agent, binary, run_tests, wait_until
+from test_json_lines import CONFIG, read
+
+
+def report(*arguments, code=0, stdin=None):
+    ended = subprocess.run([binary(), "report", *arguments], capture_output=True, text=True, timeout=60, check=False, input=stdin)
+    if ended.returncode != code:
+        raise AssertionError(f"{arguments}: exit code {ended.returncode}\n{ended.stdout}{ended.stderr}")
+    return ended
+
+
+def lines_of(*arguments):
+    made = json.loads(report("--format=json", *arguments).stdout, parse_float=Decimal)
+    total, = [line["joules"] for line in made["lines"] if line["kind"] == "total"]
+    if sum(line["joules"] for line in made["lines"] if line["kind"] != "total") != total:
+        raise AssertionError(f"the lines do not add up: {made}")
+    return made, total
+
+
+class Report(unittest.TestCase):
+    def setUp(self):
+        self.folder = self.enterContext(tempfile.TemporaryDirectory())
+        self.path = f"{self.folder}/kepler.jsonl"
+
+    def ticks(self, path=None):
+        """The energy of the node at each tick, without a tick that may be incomplete."""
+        lines = [line for line in read(path or self.path) if line["level"] == "node" and line["zone"] == "package"]
+        return [(line["time"], Decimal(line["joules"])) for line in lines]
+
+    def measure(self, ticks, command="while :; do :; done"):
+        """Lets an agent write that many ticks, while short processes run."""
+        with Agent(config=CONFIG % (self.path, "")):
+            worker = subprocess.Popen(["sh", "-c", command])
+            try:
+                before = len(self.ticks()) if os.path.exists(self.path) else 0
+                wait_until(lambda: os.path.exists(self.path) and len(self.ticks()) >= before + ticks, "ticks in the file")
+                for _ in range(100):
+                    subprocess.run(["true"], check=True)
+            finally:
+                worker.kill()
+                worker.wait()
+
+    def test_rows_and_rest_are_the_energy_of_the_node(self):
+        self.measure(4)
+        ticks = self.ticks()
+        for by in ("process", "container", "node"):
+            made, total = lines_of(f"--by={by}", self.path)
+            self.assertEqual(total, ticks[-1][1] - ticks[0][1], by)
+            self.assertEqual((made["from"], made["to"]), (ticks[0][0], ticks[-1][0]))
+            self.assertEqual(made["incomplete_ticks"], 0)
+        names = {line["name"] for line in lines_of("--by=process", self.path)[0]["lines"]}
+        self.assertIn("sh", names)
+        made, total = lines_of("--by=process", f"--from={ticks[1][0]}", f"--to={ticks[2][0]}", self.path)
+        self.assertEqual(total, ticks[2][1] - ticks[1][1])
+        # One file twice, and on standard input.
+        self.assertEqual(lines_of("--by=process", self.path, self.path)[1], ticks[-1][1] - ticks[0][1])
+        with open(self.path, encoding="utf-8") as file:
+            self.assertIn("total", report("--by=node", "-", stdin=file.read()).stdout)
+
+    def test_restart_of_the_agent(self):
+        self.measure(2)
+        first = self.ticks()
+        os.rename(self.path, f"{self.path}.1")
+        time.sleep(1)
+        self.measure(2)
+        second = self.ticks()
+        made, total = lines_of("--by=process", self.path, f"{self.path}.1")
+        self.assertEqual(total, first[-1][1] - first[0][1] + second[-1][1])
+        self.assertEqual(len(made["downtimes"]), 1)
+        self.assertEqual(made["downtimes"][0]["from"], first[-1][0])
+
+    def test_damaged_lines_are_named_and_left_out(self):
+        self.measure(3)
+        whole = lines_of("--by=node", self.path)[1]
+        with open(self.path, encoding="utf-8") as file:
+            lines = file.read().splitlines(keepends=True)
+        with open(f"{self.folder}/damaged", "w", encoding="utf-8") as file:
+            file.writelines(["<html>\n", *lines, '{"version":1,"time":"20'])
+        ended = report("--by=node", "--format=csv", f"{self.folder}/damaged")
+        self.assertIn(f"{self.folder}/damaged:1: ", ended.stderr)
+        self.assertEqual(len(ended.stderr.splitlines()), 1, ended.stderr)
+        rows = list(csv.DictReader(io.StringIO(ended.stdout)))
+        self.assertEqual(Decimal(rows[-1]["joules"]), whole)
+        with open(f"{self.folder}/other", "w", encoding="utf-8") as file:
+            file.write("no JSON\n" * 50)
+        ended = report(f"{self.folder}/other", code=1)
+        self.assertIn("40 more lines cannot be read", ended.stderr)
+        self.assertIn("no line of a node", ended.stderr)
+
+    def test_cost_carbon_and_output(self):
+        self.measure(2)
+        series = f"{self.folder}/carbon.csv"
+        with open(series, "w", encoding="utf-8") as file:
+            file.write("time,g_per_kwh\n2020-01-01T00:00:00Z,360\n")
+        made, total = lines_of("--by=node", "--price=0.5", f"--carbon={series}", self.path)
+        row = made["lines"][-1]
+        self.assertAlmostEqual(float(row["cost"]), float(total) / 3.6e6 * 0.5, delta=1e-6)
+        self.assertAlmostEqual(float(row["co2_g"]), float(total) / 1e4, delta=1e-5)
+        page = f"{self.folder}/report.html"
+        report("--by=process", "--format=html", f"--output={page}", self.path)
+        with open(page, encoding="utf-8") as file:
+            text = file.read()
+        self.assertEqual(("<script" in text, "<svg" in text), (False, True))
+
+    def test_wrong_calls(self):
+        for code, arguments, says in ((2, [], "no file"), (2, ["--by=user", "x"], "--by"), (1, ["/nowhere"], "/nowhere"),
+                                      (1, ["--from=then", "x"], "--from"), (1, ["--price=-1", "x"], "--price"),
+                                      (1, ["--carbon=/nowhere", "x"], "/nowhere")):
+            ended = report(*arguments, code=code)
+            self.assertIn(says, ended.stderr)
+            self.assertEqual(ended.stdout, "")
+
+
+if __name__ == "__main__":
+    run_tests()
