@@ -49,7 +49,7 @@ WorkloadTable::WorkloadTable(const Readings& readings, Sort sort, size_t width, 
 
 void WorkloadTable::AddFigures(Level level) {
   using W = WorkloadReading;
-  const auto add = [&](size_t from_width, std::string_view title, auto text, std::optional<Sort> sort = {}) {
+  const auto add = [&](size_t from_width, std::string_view title, const auto& text, std::optional<Sort> sort = {}) {
     if (width_ >= from_width) columns_.push_back({std::string(title), Side::kRight, kFigure, text, sort});
   };
   add(0, "WATTS", [](const W& row) { return WattsText(row.watts); }, Sort::kWatts);

@@ -61,6 +61,11 @@ class Screen(contextlib.AbstractContextManager):
     def press(self, *keys):
         self.tmux("send-keys", *keys)
 
+    def click(self, column, line):
+        """As xterm sends it: button, column and line from 1, each + 32."""
+        for button in (0, 3):
+            self.tmux("send-keys", "-l", "\x1b[M" + "".join(chr(32 + number) for number in (button, column + 1, line + 1)))
+
     def resize(self, columns, lines):
         self.tmux("resize-window", "-x", str(columns), "-y", str(lines))
 
@@ -191,6 +196,19 @@ class Keys(unittest.TestCase):
             screen.resize(40, 12)
             screen.wait_for(r"WATTS↓  JOULES NAME")
             self.assertTrue(all(len(line) <= 40 for line in screen.text().split("\n")))
+
+    def test_clicks_sort_and_select(self):
+        with Screen(self.url, "--filter=kt-burner") as screen:
+            screen.wait_for("Processes by watts, 3 of 3")
+            header = next(number for number, line in enumerate(screen.text().split("\n")) if "WATTS↓" in line)
+            screen.click(12, header)
+            screen.wait_for(r"by joules, 3 of 3(.|\n)* JOULES↓")
+            screen.click(12, header + 3)
+
+            def third_is_selected():
+                text = screen.text()
+                return re.findall(r" (\d+) kt-burner", text)[2:] == re.findall(r"exe .* id (\d+)\n", text)
+            wait_until(third_is_selected, "the third row as the selected one")
 
     def test_signals_end_it_well(self):
         for stop in (lambda screen: screen.press("C-c"), lambda screen: os.kill(screen.pid(), signal.SIGTERM),

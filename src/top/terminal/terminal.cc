@@ -27,7 +27,6 @@ attr_t AttributesOf(Style style) {
     case Style::kPlain:
       return A_NORMAL;
     case Style::kTitle:
-      return A_BOLD;
     case Style::kHeader:
       return A_BOLD;
     case Style::kSelected:
