@@ -6,7 +6,7 @@
 namespace kepler::agent {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 settings::Parsed<TopSettings> Parse(const std::vector<const char*>& arguments) {
   return ParseTopSettings(arguments, {});
