@@ -42,7 +42,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   if (query->limit == 0 || query->limit > kepler::api::kMaxRows) std::abort();
   if (query->search.size() > kepler::api::kMaxSearch || query->under.size() > kepler::api::kMaxUnder) std::abort();
-  const std::string json = kepler::api::SnapshotJson(SnapshotOf(text), false, *query, {});
+  const std::string json =
+      kepler::api::SnapshotJson(SnapshotOf(text), false, *query, {.version = {}, .node = {}, .gates = ~0U});
   if (!kepler::IsValidUtf8(json) || json.find('\n') != json.size() - 1) std::abort();
   return 0;
 }

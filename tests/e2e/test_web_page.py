@@ -96,6 +96,13 @@ class Page(unittest.TestCase):
             browser.call("Input.dispatchKeyEvent", type="keyDown", key="Tab", code="Tab", windowsVirtualKeyCode=9)
             self.assertEqual(browser.run("document.activeElement.tagName"), "A")
 
+    def test_it_is_live_without_workloads(self):
+        config = CONFIG + "exporter: {prometheus: {metricsLevel: [node]}}\n"
+        with Agent(config=config) as agent, Chromium() as browser:
+            browser.open(f"http://127.0.0.1:{agent.port}/")
+            browser.wait("document.getElementById('state').textContent === 'Live.'", "the first event")
+            self.assertEqual((browser.run("document.getElementById('rows')"), browser.problems), (None, []))
+
     def test_it_says_when_the_agent_is_gone(self):
         with Chromium() as browser:
             browser.open(self.url)

@@ -81,6 +81,7 @@ class Writer {
   void WorkloadList() {
     const size_t zone = snapshot_.primary;
     if (zone >= workloads_.zones()) return;  // no meter, and no estimate
+    if (!IsShown(query_.level, source_.gates)) return;
     const Workloads::Found found = workloads_.Find(query_);
     Energy listed;
     for (size_t row = 0; row < workloads_.rows(); ++row) listed += workloads_.energy(row, zone);

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "export/series/family.h"
 #include "json/document.h"
 #include "testing/snapshot_builder.h"
 
@@ -16,9 +17,10 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 /// The text, which must be one line of JSON.
-std::string JsonOf(const snapshot::Snapshot& snapshot, Query query = {}, bool stale = false) {
+std::string JsonOf(const snapshot::Snapshot& snapshot, Query query = {}, bool stale = false,
+                   uint32_t gates = series::kAllLevels) {
   if (query.limit == 0) query.limit = kDefaultRows;
-  const std::string text = SnapshotJson(snapshot, stale, query, {.version = "1.2", .node = "n1"});
+  const std::string text = SnapshotJson(snapshot, stale, query, {.version = "1.2", .node = "n1", .gates = gates});
   const auto parsed = json::Parse(text);
   EXPECT_TRUE(parsed) << text;
   EXPECT_EQ(text.find('\n'), text.size() - 1);
@@ -120,7 +122,9 @@ TEST(SnapshotJson, WhatHasNoRowIsSummed) {
   EXPECT_THAT(text, HasSubstr(R"("conservation_error_microjoules":4)"));
 }
 
-TEST(SnapshotJson, NoZones_NoWorkloads) {
+TEST(SnapshotJson, NoZonesOrLevels_NoWorkloads) {
+  EXPECT_THAT(JsonOf(OneProcess(), {}, false, series::kNode),
+              AllOf(HasSubstr("1.500000"), Not(HasSubstr("workloads"))));
   EXPECT_THAT(JsonOf(testing::EmptySnapshot({})), AllOf(HasSubstr(R"("zones":[])"), Not(HasSubstr("workloads"))));
 }
 

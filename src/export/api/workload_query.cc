@@ -31,6 +31,7 @@ Result<Level> ParseLevel(const std::optional<std::string>& text, uint32_t gates)
     if (!text || *text == snapshot::ToString(level)) return level;
     allowed += (allowed.empty() ? "" : ", ") + std::string(snapshot::ToString(level));
   }
+  if (allowed.empty() && !text) return kLevels.front();  // the answer has no workloads
   if (allowed.empty()) allowed = "none; add levels to exporter.prometheus.metricsLevel";
   return Refuse("level", text.value_or(""), allowed);
 }

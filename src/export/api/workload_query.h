@@ -34,7 +34,8 @@ inline constexpr size_t kMaxUnder = 255;  // bytes
 [[nodiscard]] std::span<const snapshot::Level> AllLevels();
 [[nodiscard]] bool IsShown(snapshot::Level level, uint32_t gates);
 
-/// The error is kInvalid. It names the parameter and the allowed values. Other parameters than the five are ignored.
+/// The error is kInvalid. It names the parameter and the allowed values. Other parameters than the five are ignored. If
+/// no level is shown, a query without a level is valid, and its level is not shown.
 [[nodiscard]] Result<Query> ParseQuery(std::string_view text, uint32_t gates);
 
 }  // namespace kepler::api

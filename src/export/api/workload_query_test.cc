@@ -65,7 +65,8 @@ TEST(ParseQuery, OnlyLevelsOfTheMetrics) {
   EXPECT_EQ(Parsed("", series::kVm | series::kPod).level, Level::kPod);
   EXPECT_EQ(Parsed("level=namespace", series::kPod).level, Level::kNamespace);
   EXPECT_THAT(Refused("level=process", series::kVm), HasSubstr("allowed values: vm"));
-  EXPECT_THAT(Refused("", series::kNode), HasSubstr("exporter.prometheus.metricsLevel"));
+  EXPECT_FALSE(IsShown(Parsed("", series::kNode).level, series::kNode));
+  EXPECT_THAT(Refused("level=process", series::kNode), HasSubstr("exporter.prometheus.metricsLevel"));
 }
 
 }  // namespace

@@ -55,11 +55,12 @@ class Writer {
   explicit Writer(const LiveView& view) : view_(view), snapshot_(view.snapshot) {}
 
   [[nodiscard]] std::string Write() && {
-    const std::string query = QueryOf(view_.query, view_.query.level, view_.query.sort);
+    const bool has_rows = api::IsShown(view_.query.level, view_.gates);
+    const std::string query = has_rows ? QueryOf(view_.query, view_.query.level, view_.query.sort) : "";
     Put("<div id=\"live\" data-query=\"{}&amp;limit={}\">\n", EscapeHtml(query), kPageRows);
     Now();
     Chart();
-    if (snapshot_.primary < snapshot_.processes.zones && api::IsShown(view_.query.level, view_.gates)) Workloads();
+    if (has_rows && snapshot_.primary < snapshot_.processes.zones) Workloads();
     out_ += "</div>\n";
     return std::move(out_);
   }

@@ -78,7 +78,8 @@ TEST(LiveSection, StaleFigures_NoWatts) {
 TEST(LiveSection, OnlyLevelsOfTheMetrics) {
   const auto s = testing::EmptySnapshot({"package"});
   EXPECT_THAT(SectionOf(s, {}, series::kProcess), Not(HasSubstr("level=pod")));
-  EXPECT_THAT(SectionOf(s, {}, series::kNode), Not(HasSubstr("Top workloads")));
+  EXPECT_THAT(SectionOf(s, {}, series::kNode),
+              AllOf(HasSubstr("data-query=\"&amp;limit=20\""), Not(HasSubstr("Top workloads"))));
   EXPECT_THAT(SectionOf(testing::EmptySnapshot({})), Not(HasSubstr("Top workloads")));
 }
 
