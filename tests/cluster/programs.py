@@ -23,12 +23,14 @@ CONTAINERD = "2.2.9"
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """`package` is relative to the module, "" the module itself. `tags`: build tags."""
+    """`package` is relative to the module, "" the module itself. `tags`: build tags. `source`: a folder here with a module of
+    our own that is the program; its go.mod has the versions."""
     module: str
     version: str
     package: str
     needed: bool = True
     tags: str = ""
+    source: str = ""
 
 
 PROGRAMS = {
@@ -49,6 +51,8 @@ PROGRAMS = {
     # Prometheus 3.16 is module version 0.316. Without service discovery it compiles in a third of the time.
     "prometheus": Program("github.com/prometheus/prometheus", "0.316.0", "/cmd/prometheus", needed=False,
                           tags="remove_all_sd"),
+    # OTLP in and OTLP out: the distributions have a hundred components more.
+    "otelcol": Program("kepler.test/collector", "0.165.0", "", needed=False, source="collector"),
     "prom-label-proxy": Program("github.com/prometheus-community/prom-label-proxy", "0.11.1", "", needed=False),
 }
 # kwok does nothing by itself: what nodes and pods become is said by stages, which its module has.
@@ -94,6 +98,11 @@ def module_directory(program):
         return directory
     temporary = f"{directory}.new"
     shutil.rmtree(temporary, ignore_errors=True)
+    if program.source:
+        shutil.copytree(os.path.join(os.path.dirname(os.path.abspath(__file__)), program.source), temporary)
+        go("mod", "tidy", directory=temporary)
+        os.rename(temporary, directory)
+        return directory
     os.makedirs(temporary)
     go("mod", "init", "kepler.test/cluster", directory=temporary)
     wanted = f"{program.module}@v{program.version}"

@@ -1,17 +1,21 @@
 """The exporter of OTLP: the same figures as a scrape, through servers that are away, slow, full or wrong."""
+import contextlib
+import json
 import os
 import re
 import shutil
+import subprocess
 import tempfile
 import time
 import unittest
 
 from exposition import microjoules
-from harness import Agent, free_port, require, run_tests, run_to_end, wait_until
+from harness import Agent, end, free_port, require, run_tests, run_to_end, wait_until
 from otlp import OtlpServer
 from prometheus import replace_once
 from push_server import make_certificate
 
+COLLECTOR = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "build", "cluster", "bin", "otelcol-0.165.0")
 CONFIG = """
 cpu: {preferredMeters: [fake]}
 monitor: {interval: 1s}
@@ -96,6 +100,66 @@ class Figures(unittest.TestCase):
                     code, output = run_to_end(flag, f"--config.file={file.name}")
                     self.assertEqual(code, 1, output)
                     self.assertIn(message, output)
+
+
+class Collector(contextlib.AbstractContextManager):
+    """An OpenTelemetry Collector that gives what it receives to `url`, and answers only then."""
+
+    def __init__(self, folder, url):
+        self.port = free_port()
+        self.config = os.path.join(folder, "collector.yaml")
+        with open(self.config, "w", encoding="utf-8") as file:
+            json.dump({"receivers": {"otlp": {"protocols": {"http": {"endpoint": f"127.0.0.1:{self.port}"}}}},
+                       "exporters": {"otlphttp": {"endpoint": url, "sending_queue": {"enabled": False}}},
+                       "service": {"telemetry": {"metrics": {"level": "none"}},
+                                   "pipelines": {"metrics": {"receivers": ["otlp"], "exporters": ["otlphttp"]}}}}, file)
+
+    def __enter__(self):
+        with open(f"{self.config}.log", "ab") as log:
+            self.process = subprocess.Popen([COLLECTOR, f"--config={self.config}"], stdout=log, stderr=log)
+        return self
+
+    def __exit__(self, *_):
+        end(self.process)
+
+
+class RealCollector(unittest.TestCase):
+    def test_a_collector_passes_on_every_tick_of_an_outage(self):
+        """KEPLER_E2E_OUTAGE: seconds without a Collector."""
+        require(os.access(COLLECTOR, os.X_OK), f"{COLLECTOR} is missing: tests/cluster/programs.py otelcol builds it")
+        outage = float(os.environ.get("KEPLER_E2E_OUTAGE", "4"))
+        with tempfile.TemporaryDirectory() as folder, OtlpServer() as server:
+            collector = Collector(folder, server.url.removesuffix("/v1/metrics"))
+            with Agent(config=CONFIG % f"http://127.0.0.1:{collector.port}") as agent:
+                scrapes = {}
+
+                def look():
+                    scrape = agent.scrape()
+                    scrapes.setdefault(round(scrape.value("kepler_snapshot_timestamp_seconds") * 10**3), scrape)
+                with collector:
+                    server.wait(2)
+                waiting = time.monotonic() + outage
+                while time.monotonic() < waiting:
+                    look()
+                    time.sleep(0.5)
+                queued = counted(agent, "kepler_push_queue_requests")
+                self.assertGreater(queued, outage / 2)
+                with collector:
+                    wait_until(lambda: look() or counted(agent, "kepler_push_queue_requests") == 0, "the end of the queue", 120)
+                    for reason in ("queue_full", "refused", "partial"):
+                        self.assertEqual(counted(agent, "kepler_push_dropped_points_total", reason=reason), 0)
+                pushes = {round(push.time / 10**6): push for push in server.pushes}
+                self.assertEqual(len(pushes), len(server.pushes), "each once")
+                both = pushes.keys() & scrapes.keys()
+                print(f"{len(pushes)} ticks through the Collector, {queued} waited for {outage:g} s, {len(both)} compared",
+                      flush=True)
+                self.assertGreater(len(both), min(outage / 2, 3))
+                for at in both:
+                    for zone in scrapes[at].zones():
+                        for family, name, label in (("kepler_node_cpu_joules_total", "hw.energy", "hw__id"),
+                                                    ("kepler_process_cpu_joules_total", "kepler_process_cpu_joules", "zone")):
+                            self.assertEqual(pushes[at].microjoules(name, **{label: zone}),
+                                             microjoules(scrapes[at].sum(family, zone=zone)), (at, name, zone))
 
 
 class Faults(unittest.TestCase):

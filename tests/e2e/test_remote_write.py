@@ -19,6 +19,7 @@ from remote_write import WRITTEN, RemoteWriteServer
 from remote_write import microjoules as pushed
 from workloads import Churn
 
+OUTAGE = int(os.environ.get("KEPLER_E2E_OUTAGE", "3"))  # seconds without a server, where it is a real one
 CONFIG = """
 cpu: {preferredMeters: [fake]}
 monitor: {interval: 1s}
@@ -170,11 +171,11 @@ class RealServer(unittest.TestCase):
                     scrapes.setdefault(taken_at(scrape), scrape)
                     stack.enter_context(subprocess.Popen(["sleep", "1.3"]))
                     return condition()
-                wait_until(done, "the queue", 90, period=0.2)
+                wait_until(done, "the queue", 90 + OUTAGE, period=0.2)
 
             def queued():
                 return counted(agent, "kepler_push_queue_requests")
-            scrape_until(lambda: queued() >= 3)
+            scrape_until(lambda: queued() >= OUTAGE)
             with prometheus:
                 scrape_until(lambda: queued() == 0)
                 prometheus.restart()
