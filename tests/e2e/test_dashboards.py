@@ -8,9 +8,11 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import unittest
 import urllib.request
+import xml.etree.ElementTree
 
 import grafana
 from harness import Agent, binary, end, require, run_tests, wait_until
@@ -164,6 +166,16 @@ class Dashboards(unittest.TestCase):
                 self.assertTrue(grafana.samples(self.server, "table", asked))
                 self.assertTrue(grafana.samples(self.server, "timeseries", asked))
         self.assertEqual(len(re.findall(r"_watts", " ".join(QUERIES))), 19)
+
+    def test_the_pictures_of_the_page_can_be_drawn(self):
+        with tempfile.TemporaryDirectory() as directory:
+            for uid, dashboard in self.dashboards.items():
+                output = f"{directory}/{uid}.svg"
+                subprocess.run([sys.executable, ROOT / "tools/dashboards/draw.py", f"http://127.0.0.1:{self.server.port}",
+                                grafana.FOLDER / f"{uid}.json", output, f"node={NODE}"], check=True, timeout=60)
+                words = [one.text for one in xml.etree.ElementTree.parse(output).iter("{http://www.w3.org/2000/svg}text")]
+                self.assertLessEqual({panel["title"] for panel in dashboard.json["panels"]}, set(words))
+                self.assertIn("not by Grafana", words[0])
 
 
 class Demo(unittest.TestCase):
