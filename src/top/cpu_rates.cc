@@ -33,9 +33,10 @@ void CpuRates::Fill(Readings& readings) {
   level_ = readings.level;
   std::unordered_map<std::string, Use> now;
   for (WorkloadReading& row : readings.rows) {
-    Use use{.total = row.cpu_seconds};
+    if (!row.cpu_seconds) continue;
+    Use use{.total = *row.cpu_seconds};
     if (const auto before = uses_.find(row.id); before != uses_.end()) {
-      const double used = row.cpu_seconds - before->second.total;
+      const double used = *row.cpu_seconds - before->second.total;
       use.cores = elapsed > 0 && used >= 0 ? std::optional(used / elapsed) : before->second.cores;
     }
     if (!row.cpu_cores) row.cpu_cores = use.cores;

@@ -7,7 +7,7 @@
 namespace kepler::top {
 namespace {
 
-constexpr size_t kMaxFilter = 100;  // bytes
+constexpr size_t kMaxFilter = 64;  // bytes, the API's own limit
 
 std::string Utf8Of(char32_t c) {
   const auto tail = [](char32_t bits) { return static_cast<char>(0x80 | (bits & 0x3f)); };
@@ -49,18 +49,18 @@ Effect OpenRow(const Readings& readings, View& view) {
   switch (view.now.level) {
     case Level::kNamespace:
       inside.level = Level::kPod;
-      inside.filter = inside.title;
+      inside.under = inside.title;
       break;
     case Level::kPod:
       inside.level = Level::kContainer;
       inside.under = row.id;
       break;
     case Level::kContainer:
+    case Level::kVm:
       inside.level = Level::kProcess;
       inside.under = row.id;
       break;
     case Level::kProcess:
-    case Level::kVm:
       return Effect::kNone;
   }
   view.now.selected = row.id;
@@ -81,8 +81,8 @@ Effect Edit(const Input& input, View& view) {
   std::string filter = view.now.filter;
   switch (input.key) {
     case Key::kText:
-      if (filter.size() < kMaxFilter) filter += Utf8Of(input.text);
-      return SetFilter(std::move(filter), view);
+      filter += Utf8Of(input.text);
+      return filter.size() > kMaxFilter ? Effect::kNone : SetFilter(std::move(filter), view);
     case Key::kBackspace:
       while (!filter.empty() && (static_cast<unsigned char>(filter.back()) & 0xc0) == 0x80) filter.pop_back();
       if (!filter.empty()) filter.pop_back();

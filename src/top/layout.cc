@@ -87,6 +87,7 @@ std::string Prompt(const View& view, size_t width, Glyphs glyphs) {
 /// Why there is nothing to see.
 std::string Nothing(const View& view, const Knowledge& known) {
   if (!known.has_readings) return known.trouble.empty() ? "waiting for the agent" : "";
+  if (known.readings.level.empty()) return "none, without a zone";
   if (known.readings.level != NameOf(view.now.level)) return "waiting for the agent";
   if (!known.readings.rows.empty()) return "";
   return view.now.filter.empty() ? "none" : "no name contains the filter; Esc removes it";

@@ -110,6 +110,9 @@ TEST(Layout, SaysWhyThereIsNothing) {
   View view = kPods;
   EXPECT_THAT(TextOf(Layout(view, known, {80, 20}, {})),
               AllOf(HasSubstr("rapl: not used no powercap"), HasSubstr("power is unknown"), HasSubstr("\nnone\n")));
+  known.readings.level.clear();
+  EXPECT_THAT(TextOf(Layout(view, known, {80, 20}, {})), HasSubstr("none, without a zone"));
+  known.readings.level = "pod";
   view.now.filter = "x";
   EXPECT_THAT(TextOf(Layout(view, known, {80, 20}, {})), HasSubstr("no name contains the filter"));
   view.now.level = Level::kVm;

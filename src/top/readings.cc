@@ -123,6 +123,18 @@ Status ReadRow(const Cursor& at, WorkloadReading& out) {
       .Done();
 }
 
+Status ReadWorkloads(const Cursor& at, Readings& out) {
+  return Reader(at)
+      .Text("level", out.level)
+      .Text("zone", out.zone)
+      .Count("total", out.total)
+      .Count("matching", out.matching)
+      .Number("unlisted_joules", out.unlisted_joules)
+      .Number("unattributed_joules", out.unattributed_joules)
+      .Each("rows", out.rows, ReadRow)
+      .Done();
+}
+
 Status CheckVersion(const Cursor& root) {
   KEPLER_TRY(const uint64_t version, root.Count("api", UINT32_MAX));
   if (version != kApiVersion) return root.Refuse("this is another version of the API; use the kepler of that agent");
@@ -165,16 +177,10 @@ Result<Readings> ReadReadings(std::string_view text) {
                       .Each("zones", out.zones, ReadZone)
                       .Each("meters", out.meters, ReadMeter)
                       .Done());
-  KEPLER_TRY(const Cursor workloads, root.Member("workloads"));
-  KEPLER_CHECK_OK(Reader(workloads)
-                      .Text("level", out.level)
-                      .Text("zone", out.zone)
-                      .Count("total", out.total)
-                      .Count("matching", out.matching)
-                      .Number("unlisted_joules", out.unlisted_joules)
-                      .Number("unattributed_joules", out.unattributed_joules)
-                      .Each("rows", out.rows, ReadRow)
-                      .Done());
+  KEPLER_TRY(const auto workloads, root.Find("workloads"));
+  if (workloads) {
+    KEPLER_CHECK_OK(ReadWorkloads(*workloads, out));
+  }
   return out;
 }
 

@@ -34,7 +34,8 @@ struct WorkloadReading {
   std::optional<uint64_t> pid{};
   bool running = true;
   std::optional<double> watts{}, cpu_cores{};
-  double joules = 0, cpu_seconds = 0;
+  double joules = 0;
+  std::optional<double> cpu_seconds{};  // since the agent has seen it
   std::vector<ZoneUse> zones{};
 };
 
@@ -45,7 +46,7 @@ struct Readings {
   std::string node{}, version{}, started{};
   std::vector<ZoneReading> zones{};
   std::vector<MeterReading> meters{};
-  std::string level{}, zone{};  // of the workloads; `zone` is that of their watts and joules
+  std::string level{}, zone{};  // of the workloads; "": there are none, since the node has no zone
   uint64_t total = 0, matching = 0;
   std::vector<WorkloadReading> rows{};
   double unlisted_joules = 0, unattributed_joules = 0;

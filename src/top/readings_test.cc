@@ -45,13 +45,22 @@ TEST(Readings, HoldWhatTheAgentSent) {
   EXPECT_EQ(got->unattributed_joules, 2.5);
 }
 
-TEST(Readings, AreMalformedWithoutVersionOrWorkloads) {
-  for (const char* text : {R"({"workloads":{}})", R"({"api":1})", R"({"api":2,"workloads":{}})", "[]", "", "1"}) {
+TEST(Readings, AreMalformedWithoutTheVersion) {
+  for (const char* text : {R"({"workloads":{}})", R"({"api":2,"workloads":{}})", "[]", "", "1"}) {
     const auto got = ReadReadings(text);
     ASSERT_FALSE(got) << text;
     EXPECT_EQ(got.error().kind, ErrorKind::kMalformed) << text;
   }
   EXPECT_THAT(ReadReadings(R"({"api":2,"workloads":{}})").error().message, HasSubstr("another version of the API"));
+}
+
+TEST(Readings, MayHaveNoWorkloads) {
+  const auto got = ReadReadings(R"({"api":1,"zones":[],"meters":[{"name":"rapl","state":"failed"}]})");
+  ASSERT_TRUE(got);
+  EXPECT_EQ(got->level, "");
+  EXPECT_EQ(got->meters.size(), 1);
+  EXPECT_EQ(ReadReadings(R"({"api":1,"workloads":{"rows":[{}]}})")->rows[0].cpu_seconds, std::nullopt);
+  EXPECT_FALSE(ReadReadings(R"({"api":1,"workloads":[]})"));
 }
 
 TEST(Readings, NameTheValueOfAnotherType) {

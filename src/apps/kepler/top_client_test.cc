@@ -39,6 +39,7 @@ class TestAgent {
   [[nodiscard]] std::vector<std::string> Targets() const {
     const std::scoped_lock lock(mutex_);
     std::vector<std::string> targets;
+    targets.reserve(heads_.size());
     for (const std::string& head : heads_) targets.push_back(head.substr(0, head.find(" HTTP")));
     return targets;
   }
@@ -92,7 +93,7 @@ TEST(TopClient, NamesTheRemedyOfAStatus) {
   for (const auto& [status, body, reason] :
        {std::tuple("401 Unauthorized", "", "401: set --user and --password-file"),
         std::tuple("404 Not Found", "", "404: there is no JSON API"),
-        std::tuple("400 Bad Request", "{\"error\":\"limit\"}\n", "400: {\"error\":\"limit\"}")}) {
+        std::tuple("400 Bad Request", R"({"error":"limit"})", R"(400: {"error":"limit"})")}) {
     const TestAgent agent(status, body);
     const auto answer = TopClient::Open(agent.Settings())->Get("/", {});
     ASSERT_FALSE(answer);
