@@ -33,6 +33,9 @@ th[aria-sort]::after { content: " \2193"; }
 td.number { text-align: right; }
 .figures :is(th, td):nth-child(n+2):nth-child(-n+4), .zones :is(th, td):nth-child(5) { text-align: right; white-space: nowrap; }
 .zones :is(th, td):nth-child(6), .rows :is(th, td):nth-child(5) { width: 35%; padding-left: .8rem; }
+.rows :is(th, td) { overflow: clip; }
+.scroll :is(th, td) { overflow-wrap: normal; }
+.scroll :is(th, td):last-child { overflow-wrap: anywhere; min-width: 12rem; }
 nav { margin: .4rem 0; }
 nav a { display: inline-block; padding: .3rem .6rem .3rem 0; }
 nav a[aria-current] { font-weight: 700; color: var(--text); text-decoration: none; }
@@ -56,6 +59,9 @@ li { margin: .4rem 0; overflow-wrap: anywhere; }
   .wide { display: none; }
   th, td { padding-right: .5rem; font-size: .9rem; }
   .figures.figures td:nth-child(n) { white-space: normal; }
+  .rows :is(th, td):nth-child(4) { display: none; }
+  .rows :is(th, td):first-child { min-width: 7rem; }
+  .rows :is(th, td):nth-child(5) { width: auto; }
   svg text { font-size: 14px; }
 }
 )css";
