@@ -10,6 +10,7 @@
 #include "export/api/workloads.h"
 #include "export/series/figure_text.h"
 #include "export/series/number.h"
+#include "export/series/rows.h"
 
 namespace kepler::api {
 namespace {
@@ -129,6 +130,7 @@ class Writer {
 
   /// Idle energy of the zone is in a zone of its own that has the same name.
   void IdleJoules(size_t row, const status::Zone& of) {
+    if (!series::SharesIdle(snapshot_, query_.level)) return;
     for (size_t z = 0; z < workloads_.zones(); ++z)
       if (snapshot_.zones[z].domain == Domain::kIdleCpu && snapshot_.zones[z].name == of.name)
         Put(R"(,"idle_joules":{})", JoulesText(workloads_.energy(row, z)));

@@ -89,6 +89,9 @@ TEST(SnapshotJson, SharedIdleEnergyIsApart) {
   s.zones[1].domain = status::Domain::kPlatform;
   s.zones[2].domain = status::Domain::kIdleCpu;
   testing::AddRow(s.processes, testing::Process(1, "a"), {Energy::Joules(1), {}, Energy::Microjoules(40'855)});
+  s.idle_payers = snapshot::IdlePayers::kByRequest;
+  EXPECT_THAT(JsonOf(s), Not(HasSubstr("0.040855"))) << "only containers and pods share";
+  s.idle_payers = snapshot::IdlePayers::kByUse;
   const std::string text = JsonOf(s);
   EXPECT_THAT(text, HasSubstr(R"("zones":{"package":{"watts":0,"joules":1.000000,"idle_joules":0.040855}})"));
   EXPECT_EQ(text.find(R"("zone":"package","path")"), text.rfind(R"("zone":"package","path")"));
