@@ -110,7 +110,7 @@ std::optional<EnergyBook::Totals> EnergyBook::TotalsOfTick(std::string& start) c
 bool EnergyBook::AddsUp(const Totals& totals) const {
   constexpr Energy kMax = Energy::Joules(2'000'000'000'000);
   if (totals.total > kMax || report_.total.energy > kMax) return false;
-  if (options_.by == By::kNode) return true;
+  if (options_.by == By::kNode || !is_divided_) return true;
   Energy left = totals.active - totals.unattributed;
   const auto take = [&](Energy energy) {
     if (energy > left) return false;
@@ -134,26 +134,47 @@ void EnergyBook::CloseTick() {
   for (const NodeZone& zone : tick_.zones)
     if (!zone.is_divided && std::ranges::find(options_.zones, zone.name) != options_.zones.end()) is_divided_ = false;
   Node& node = nodes_[tick_.node];
-  if (!node.times.insert(tick_.time).second) {
+  if (!Remember(node.times)) {
     ++report_.repeated;
     return;
   }
   if (options_.to && tick_.time > *options_.to) return;
   const bool is_new_run = start != node.start;
-  if ((!is_new_run && totals->total < node.totals.total) || (is_divided_ && !AddsUp(*totals))) {
+  if ((!is_new_run && totals->total < node.totals.total) || !AddsUp(*totals)) {
     ++report_.impossible;
     return;
   }
-  const auto begun = TimeOf(tick_.zones.front().start);
-  const Milliseconds period = options_.from ? *options_.from : node.ticks > 0 ? *node.times.begin() : tick_.time;
+  const auto begun = BeginOfRun();
+  const Milliseconds period = options_.from ? *options_.from : node.ticks > 0 ? node.times.front() : tick_.time;
   const bool is_from_zero = begun && *begun >= period;
   if (is_new_run) {
     if (node.ticks > 0 && begun && *begun > std::max(node.last, period))
       report_.downtimes.push_back({.node = tick_.node, .from = std::max(node.last, period), .to = *begun});
     StartRun(node, start);
+    if (is_from_zero) node.since = *begun;
   }
-  const bool is_in_period = !options_.from || tick_.time > *options_.from;
-  Count(node, *totals, is_in_period && (!is_new_run || is_from_zero));
+  const bool is_before = options_.from && tick_.time <= *options_.from;
+  Count(node, *totals, !is_before && (!is_new_run || is_from_zero));
+}
+
+/// Earliest time at which a chosen zone was 0.
+std::optional<Milliseconds> EnergyBook::BeginOfRun() const {
+  std::optional<Milliseconds> begin;
+  for (const std::string& name : options_.zones) {
+    const auto start = TimeOf(std::ranges::find(tick_.zones, name, &NodeZone::name)->start);
+    if (!start) return std::nullopt;
+    begin = std::min(begin.value_or(*start), *start);
+  }
+  return begin;
+}
+
+/// Returns true if the tick is not known yet. Nearly all ticks come in the order of time.
+bool EnergyBook::Remember(std::vector<Milliseconds>& times) const {
+  const auto at =
+      times.empty() || times.back() < tick_.time ? times.end() : std::ranges::lower_bound(times, tick_.time);
+  if (at != times.end() && *at == tick_.time) return false;
+  times.insert(at, tick_.time);
+  return true;
 }
 
 void EnergyBook::StartRun(Node& node, const std::string& start) {
@@ -164,10 +185,15 @@ void EnergyBook::StartRun(Node& node, const std::string& start) {
 
 void EnergyBook::Count(Node& node, const Totals& now, bool is_counted) {
   ++node.ticks;
-  ++report_.ticks;
-  if (report_.ticks == 1) report_.from = report_.to = tick_.time;
-  report_.from = std::min(report_.from, tick_.time);
-  report_.to = std::max(report_.to, tick_.time);
+  if (is_counted) {
+    if (report_.ticks == 0) report_.from = node.since, report_.to = tick_.time;
+    report_.from = std::min(report_.from, node.since);
+    report_.to = std::max(report_.to, tick_.time);
+    ++report_.ticks;
+    node.is_counted = true;
+  } else {
+    node.since = tick_.time;
+  }
   const Energy departed_with_line = CountSeries(node, is_counted);
   if (is_counted) {
     Put(now.total - node.totals.total, report_.total);
@@ -217,11 +243,31 @@ void EnergyBook::Put(Energy energy, Amount& amount) {
   if (energy == Energy()) return;
   amount.energy += energy;
   amount.grams += KwhOf(energy) * options_.intensity.At(tick_.time);
-  if (report_.bin_width.count() == 0) report_.bin_width = kFirstBin;
-  const auto bin = [&] { return static_cast<size_t>((tick_.time - report_.from) / report_.bin_width); };
+  if (report_.bin_width.count() == 0) {
+    report_.bin_width = kFirstBin;
+    report_.bins_from = report_.from;
+  }
+  // Files of other nodes may begin earlier.
+  while (tick_.time < report_.bins_from) PrependBins();
+  const auto bin = [&] { return static_cast<size_t>((tick_.time - report_.bins_from) / report_.bin_width); };
   while (bin() >= kMaxBins) WidenBins();
   if (amount.bins.size() <= bin()) amount.bins.resize(bin() + 1);
   amount.bins[bin()] += energy;
+}
+
+void EnergyBook::ForEachAmount(const std::function<void(Amount&)>& change) {
+  change(report_.total);
+  for (Row& row : report_.rows) change(row.amount);
+  for (Amount& amount : rest_) change(amount);
+}
+
+/// Moves the first bin to an earlier time, by the time of all bins.
+void EnergyBook::PrependBins() {
+  WidenBins();
+  constexpr size_t kMore = kMaxBins / 2;
+  report_.bins_from -= report_.bin_width * kMore;
+  ForEachAmount(
+      [](Amount& amount) { amount.bins.insert(amount.bins.begin(), amount.bins.empty() ? 0 : kMore, Energy()); });
 }
 
 void EnergyBook::WidenBins() {
@@ -231,9 +277,7 @@ void EnergyBook::WidenBins() {
     for (size_t i = 0; i < amount.bins.size(); ++i) wide[i / 2] += amount.bins[i];
     amount.bins = std::move(wide);
   };
-  widen(report_.total);
-  for (Row& row : report_.rows) widen(row.amount);
-  for (Amount& amount : rest_) widen(amount);
+  ForEachAmount(widen);
 }
 
 Status EnergyBook::CheckContent() const {
@@ -250,7 +294,8 @@ Status EnergyBook::CheckContent() const {
     return Fail(ErrorKind::kInvalid,
                 fmt::format("the energy of zone '{}' is not divided among workloads; use --by=node",
                             fmt::join(options_.zones, ", ")));
-  if (report_.ticks == 0) return Fail(ErrorKind::kInvalid, "the files have no complete tick in the period");
+  if (report_.ticks == 0)
+    return Fail(ErrorKind::kInvalid, "the files have no energy in the period: it takes two complete ticks of a node");
   return {};
 }
 
@@ -261,7 +306,7 @@ Result<Report> EnergyBook::Close() {
   report_.by = options_.by;
   report_.zones = options_.zones;
   for (const auto& [name, node] : nodes_)
-    if (node.ticks > 0) report_.nodes.push_back(name);
+    if (node.is_counted) report_.nodes.push_back(name);
   for (size_t i = 0; i < rest_.size(); ++i)
     if (rest_[i].energy != Energy()) report_.rest.push_back({.name = std::string(RestName(i)), .amount = rest_[i]});
   std::erase_if(report_.rows, [](const Row& row) { return row.amount.energy == Energy(); });

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -76,8 +77,10 @@ class EnergyBook {
     std::array<Energy, kReasons> unlisted{};
   };
   struct Node {
-    std::set<Milliseconds> times;
-    std::string start;  // of the run; empty: there was no tick
+    std::vector<Milliseconds> times;  // of all ticks, sorted
+    Milliseconds since{};             // begin of the energy that the next tick adds
+    bool is_counted = false;          // its energy is in the report
+    std::string start;                // of the run; empty: there was no tick
     Milliseconds last{};
     uint64_t ticks = 0;
     Totals totals;
@@ -90,6 +93,10 @@ class EnergyBook {
   void CloseTick();
   [[nodiscard]] bool IsComplete() const;
   [[nodiscard]] bool AddsUp(const Totals& totals) const;
+  [[nodiscard]] std::optional<Milliseconds> BeginOfRun() const;
+  [[nodiscard]] bool Remember(std::vector<Milliseconds>& times) const;
+  void ForEachAmount(const std::function<void(Amount&)>& change);
+  void PrependBins();
   void StartRun(Node& node, const std::string& start);
   [[nodiscard]] std::optional<Totals> TotalsOfTick(std::string& start) const;
   void Count(Node& node, const Totals& now, bool is_counted);

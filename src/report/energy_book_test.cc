@@ -11,6 +11,7 @@
 #include "base/parse.h"
 #include "export/json_lines/lines.h"
 #include "export/series/visit.h"
+#include "report/row_name.h"
 #include "testing/snapshot_builder.h"
 
 namespace kepler::report {
@@ -212,6 +213,12 @@ TEST(EnergyBook, FromAndTo_TakeTheTicksOfThePeriod) {
   const auto report = ReportOf(lines, {.by = By::kPod, .from = At(180), .to = At(300)});
   ASSERT_TRUE(report);
   EXPECT_EQ(report->total.energy.microjoules(), 4 + 5);
+  EXPECT_EQ(report->from, At(180));
+  EXPECT_EQ(report->to, At(300));
+  EXPECT_EQ(report->ticks, 2U);
+  const auto between = ReportOf(lines, {.by = By::kPod, .from = At(200)});
+  EXPECT_EQ(between->from, At(180)) << "the tick before it";
+  EXPECT_THAT(ReportOf(lines, {.by = By::kPod, .from = At(600)}).error().message, HasSubstr("two complete ticks"));
 }
 
 TEST(EnergyBook, SeveralNodes_AndByNode) {
@@ -233,6 +240,36 @@ TEST(EnergyBook, SeveralNodes_AndByNode) {
   EXPECT_EQ(SumOf(*by_node), by_node->total.energy);
 }
 
+TEST(EnergyBook, NodeWhoseFileBeginsEarlier_MovesTheBins) {
+  FakeNode late("late"), early("early");
+  std::vector<std::string> lines;
+  for (int i = 0; i < 3; ++i) {
+    late.Use("web", 10);
+    Append(late.Tick(100'000 + i), lines);
+  }
+  for (int i = 0; i < 3; ++i) {
+    early.Use("web", 100);
+    Append(early.Tick(i * 60), lines);
+  }
+  const auto report = ReportOf(lines, {.by = By::kPod});
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->from, At(0));
+  EXPECT_LE(report->bins_from, At(0));
+  Energy bins;
+  for (const Energy bin : report->rows[0].amount.bins) bins += bin;
+  EXPECT_EQ(bins.microjoules(), 320);
+  EXPECT_LE(report->total.bins.size(), 96U);
+}
+
+/// Containers of one name in two nodes of kind, or of two users, are two rows.
+TEST(RowName, ContainersWithAuthorities) {
+  EnergyLine line;
+  line.texts = {{"container_id", "aaaaaaaaaaaaaaaa/bbbbbbbbbbbbbbbbbb"}, {"container_name", "app"}};
+  EXPECT_EQ(RowName(By::kContainer, line), "app (aaaaaaaaaaaa/bbbbbbbbbbbb)");
+  line.texts[0].second = "uid1000/cccccccccccccccc";
+  EXPECT_EQ(RowName(By::kContainer, line), "app (uid1000/cccccccccccc)");
+}
+
 TEST(EnergyBook, Carbon_ByTheTimeOfTheEnergy) {
   FakeNode node;
   std::vector<std::string> lines;
@@ -252,7 +289,7 @@ TEST(EnergyBook, WhatIsMissing_IsNamed) {
   const auto lines = node.Tick(60);
   EXPECT_THAT(ReportOf(lines, {.by = By::kPod, .zones = {"dram"}}).error().message, HasSubstr("they have package"));
   EXPECT_THAT(ReportOf({}, {.by = By::kPod}).error().message, HasSubstr("no line of a node"));
-  EXPECT_THAT(ReportOf(lines, {.by = By::kPod, .to = At(10)}).error().message, HasSubstr("no complete tick"));
+  EXPECT_THAT(ReportOf(lines, {.by = By::kPod, .to = At(10)}).error().message, HasSubstr("two complete ticks"));
   std::vector<std::string> without;
   for (const std::string& line : lines)
     if (!line.contains("\"of\":\"pod\"")) without.push_back(line);

@@ -90,8 +90,8 @@ class LineReader::Parser final : public json::Visitor {
     line_.texts.emplace_back(key_, text);
     return {};
   }
-  Status Number(double rough, std::string_view text) override {
-    if (depth_ == 1 && key_ == "version") version_ = std::isfinite(rough) ? static_cast<int>(rough) : 0;
+  Status Number(double /*rough*/, std::string_view text) override {
+    if (depth_ == 1 && key_ == "version") version_ = ParseNumber<int>(text).value_or(0);
     if (depth_ == 1 && key_ == "pid") line_.texts.emplace_back("pid", text);
     if (depth_ == 2 && key_ == "joules") {
       KEPLER_TRY(const Energy energy, ReadJoules(text));

@@ -19,7 +19,7 @@ enum class By : uint8_t { kNamespace, kOwner, kPod, kContainer, kVm, kProcess, k
 struct Amount {
   Energy energy;
   double grams = 0;          // CO2
-  std::vector<Energy> bins;  // energy by time, in Report::bin_width from Report::from; may be shorter than others
+  std::vector<Energy> bins;  // energy by time, in Report::bin_width from Report::bins_from; may be shorter than others
 };
 
 struct Row {
@@ -38,14 +38,15 @@ struct Report {
   By by = By::kNamespace;
   std::vector<std::string> zones;
   std::vector<std::string> nodes;
-  Milliseconds from{};  // of the data that is in the report
+  Milliseconds from{};  // of the energy in the report
   Milliseconds to{};
+  Milliseconds bins_from{};
   std::chrono::milliseconds bin_width{0};
   Amount total;           // of all nodes
   std::vector<Row> rows;  // with energy, the largest first
   std::vector<Row> rest;  // energy that belongs to no row, each with the reason as its name
   std::vector<Downtime> downtimes;
-  size_t ticks = 0;
+  size_t ticks = 0;       // with energy of the period
   size_t incomplete = 0;  // ticks without their last lines, left out; the next one has their energy
   size_t repeated = 0;    // ticks that are in the files twice, counted once
   size_t impossible = 0;  // ticks that do not add up or whose totals are smaller than before, left out

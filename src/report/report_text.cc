@@ -74,7 +74,8 @@ std::string ReportTable(const Report& report, const Prices& prices) {
     if (prices.per_kwh) rows.back().push_back(fmt::format("{:.4f}", KwhOf(amount.energy) * *prices.per_kwh));
     if (prices.has_carbon) rows.back().push_back(fmt::format("{:.3f}", amount.grams));
   });
-  return fmt::format("Energy of {} by {}, {} node{}, from {} to {}\n{}{}", fmt::join(report.zones, " + "),
+  return fmt::format("Energy of {} by {}, {} node{}, from {} to {}\n{}{}",
+                     console::Printable(fmt::format("{}", fmt::join(report.zones, " + ")), kMaxCell),
                      ToString(report.by), report.nodes.size(), report.nodes.size() == 1 ? "" : "s",
                      TimeText(report.from), TimeText(report.to), console::DrawTable(columns, rows), Notes(report));
 }

@@ -4,10 +4,23 @@
 
 #include <array>
 
+#include "base/parse.h"
+
 namespace kepler::report {
 namespace {
 
 constexpr size_t kShortId = 12;
+
+/// Shortens every part of an id: "uid1000/3e23e8160039/9f8e7d6c5b4a" has the authorities in front.
+std::string ShortId(std::string_view id) {
+  std::string out;
+  Splitter parts(id, '/');
+  while (const auto part = parts.Next()) {
+    if (!out.empty()) out += '/';
+    out += part->substr(0, kShortId);
+  }
+  return out;
+}
 
 std::string Or(std::string_view text, std::string_view otherwise) {
   return std::string(text.empty() ? otherwise : text);
@@ -27,7 +40,7 @@ std::string RowName(By by, const EnergyLine& line) {
       return fmt::format("{}/{}", line.Text("pod_namespace"), line.Text("pod_name"));
     case By::kContainer:
       if (line.Text("container_name").empty()) return std::string(line.Text("container_id"));
-      return fmt::format("{} ({})", line.Text("container_name"), line.Text("container_id").substr(0, kShortId));
+      return fmt::format("{} ({})", line.Text("container_name"), ShortId(line.Text("container_id")));
     case By::kVm:
       return Or(line.Text("vm_name"), line.Text("vm_id"));
     case By::kProcess:

@@ -116,19 +116,21 @@ Result<std::optional<Milliseconds>> TimeOf(std::string_view flag, const std::str
 Result<std::optional<double>> PriceOf(const std::string& text) {
   if (text.empty()) return std::optional<double>();
   const auto price = ParseNumber<double>(text);
-  if (price && *price >= 0 && std::isfinite(*price)) return price;
-  return Fail(ErrorKind::kInvalid, "--price must be a number that is not negative");
+  constexpr double kMax = 1e9;
+  if (price && *price >= 0 && *price <= kMax) return price;
+  return Fail(ErrorKind::kInvalid, "--price must be a number from 0 to 1e9");
 }
 
 Result<report::Intensity> IntensityOf(const std::string& text) {
   if (text.empty()) return report::Intensity();
-  if (const auto grams = ParseNumber<double>(text); grams && *grams >= 0 && std::isfinite(*grams))
+  constexpr double kMaxGrams = 1e5;
+  if (const auto grams = ParseNumber<double>(text); grams && *grams >= 0 && *grams <= kMaxGrams)
     return report::Intensity(*grams);
   constexpr size_t kMaxBytes = size_t{16} << 20;
   const auto csv = ReadSmallFile(text, kMaxBytes);
   if (!csv)
     return Fail(csv.error().kind,
-                "--carbon must be a number of grams that is not negative, or a file: " + csv.error().message);
+                "--carbon must be a number of grams from 0 to 1e5, or a file: " + csv.error().message);
   auto intensity = report::Intensity::Read(*csv);
   if (!intensity) return Fail(intensity.error().kind, fmt::format("{}: {}", text, intensity.error().message));
   return intensity;

@@ -1,17 +1,22 @@
 #include "apps/kepler/report_input.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/types.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "base/unique_fd.h"
+
 namespace kepler::agent {
 namespace {
+
+constexpr size_t kBlock = size_t{256} << 10;
+constexpr size_t kMaxLine = size_t{1} << 20;
 
 /// The lines of a file, one after the other.
 class LineFile {
@@ -19,51 +24,83 @@ class LineFile {
   static Result<LineFile> Open(const std::string& path) {
     LineFile file;
     file.path_ = path;
-    file.stream_.reset(path == "-" ? stdin : std::fopen(path.c_str(), "re"));
-    if (file.stream_ == nullptr) return FailErrno("open", path);
+    file.fd_ =
+        UniqueFd(path == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (file.fd_.get() < 0) return FailErrno("open", path);
+    struct stat info{};
+    file.is_regular_ = ::fstat(file.fd_.get(), &info) == 0 && S_ISREG(info.st_mode);
     return file;
   }
-  LineFile(LineFile&&) noexcept = default;
-  LineFile& operator=(LineFile&&) noexcept = default;
-  ~LineFile() = default;
 
-  /// False at the end of the file, and for a last line without its end.
+  /// False at the end of the file, and for a last line without its end. A line that is too long is cut.
   Result<bool> Next() {
-    char* text = buffer_.release();
-    const ssize_t size = ::getline(&text, &capacity_, stream_.get());
-    buffer_.reset(text);
-    if (size < 0 && std::ferror(stream_.get()) != 0) return FailErrno("read", path_);
-    if (size <= 0 || text[size - 1] != '\n') return false;
-    line_ = std::string_view(text, static_cast<size_t>(size) - 1);
+    text_.erase(0, used_);
+    used_ = 0;
+    size_t end = text_.find('\n');
+    while (end == std::string::npos) {
+      const size_t searched = text_.size();
+      KEPLER_TRY(const bool has_more, Fill());
+      if (!has_more) return false;
+      end = text_.find('\n', searched);
+      // The rest of a line that is too long is not kept.
+      if (end == std::string::npos && text_.size() > kMaxLine + kBlock) text_.resize(kMaxLine);
+    }
+    used_ = end + 1;
     ++number_;
     return true;
   }
-  [[nodiscard]] std::string_view line() const { return line_; }
+  [[nodiscard]] std::string_view line() const { return std::string_view(text_).substr(0, used_ - 1); }
   [[nodiscard]] std::string Place() const { return fmt::format("{}:{}", path_, number_); }
+  [[nodiscard]] bool is_regular() const { return is_regular_; }
 
  private:
   LineFile() = default;
-  struct Close {
-    void operator()(std::FILE* stream) const {
-      if (stream != stdin) std::fclose(stream);
-    }
-  };
-  struct Free {
-    void operator()(char* text) const { std::free(text); }
-  };
+
+  Result<bool> Fill() {
+    const size_t size = text_.size();
+    text_.resize(size + kBlock);
+    const ssize_t read = ::read(fd_.get(), text_.data() + size, kBlock);
+    text_.resize(size + static_cast<size_t>(std::max<ssize_t>(read, 0)));
+    if (read < 0) return FailErrno("read", path_);
+    return read > 0;
+  }
+
   std::string path_;
-  std::unique_ptr<std::FILE, Close> stream_;
-  std::unique_ptr<char, Free> buffer_;
-  size_t capacity_ = 0;
+  UniqueFd fd_;
+  bool is_regular_ = false;
+  std::string text_;  // what was read and not used
+  size_t used_ = 0;   // bytes of the line that text_ begins with, with its end
   size_t number_ = 0;
-  std::string_view line_;
 };
 
-/// A file, at its first line that can be read.
-struct Opened {
-  LineFile file;
+/// A file and the time of its first line that can be read. What is no regular file stays open, at that line.
+struct Input {
+  std::string path;
   report::Milliseconds first{};
+  std::optional<LineFile> file{};
+  bool is_used_up = false;  // a pipe without such a line
 };
+
+/// Opens a file to find its first time. The lines of a regular file are read, and refused, later.
+Result<Input> Begin(const std::string& path, const std::function<const report::EnergyLine*(const LineFile&)>& read_line,
+                    report::LineReader& reader) {
+  Input input{.path = path};
+  KEPLER_TRY(LineFile file, LineFile::Open(path));
+  while (true) {
+    KEPLER_TRY(const bool is_line, file.Next());
+    if (!is_line) {
+      input.is_used_up = !file.is_regular();
+      return input;
+    }
+    if (const auto line = reader.Read(file.line())) {
+      input.first = (*line)->time;
+      break;
+    }
+    if (!file.is_regular()) static_cast<void>(read_line(file));
+  }
+  if (!file.is_regular()) input.file = std::move(file);
+  return input;
+}
 
 }  // namespace
 
@@ -80,26 +117,26 @@ Result<LinesRead> ReadEnergyLines(std::span<const std::string> paths,
     refuse(fmt::format("{}: {}", file.Place(), line.error().message));
     return nullptr;
   };
-  std::vector<Opened> files;
+  std::vector<Input> inputs;
   for (const std::string& path : paths) {
-    KEPLER_TRY(LineFile file, LineFile::Open(path));
-    while (true) {
-      KEPLER_TRY(const bool is_line, file.Next());
-      if (!is_line) break;
-      const report::EnergyLine* const line = read_line(file);
-      if (line == nullptr) continue;
-      files.push_back({std::move(file), line->time});
-      break;
-    }
+    KEPLER_TRY(inputs.emplace_back(), Begin(path, [&](const LineFile& file) { return read_line(file); }, reader));
   }
-  std::ranges::sort(files, {}, &Opened::first);
-  for (Opened& opened : files) {
-    --read.lines;
-    do {
-      if (const report::EnergyLine* const line = read_line(opened.file)) take(*line);
-      KEPLER_TRY(const bool is_line, opened.file.Next());
-      if (!is_line) break;
-    } while (true);
+  std::ranges::sort(inputs, {}, &Input::first);
+  for (Input& input : inputs) {
+    bool is_at_line = input.file.has_value();
+    if (input.is_used_up) continue;
+    if (!is_at_line) {
+      KEPLER_TRY(input.file, LineFile::Open(input.path));
+    }
+    while (true) {
+      if (!is_at_line) {
+        KEPLER_TRY(const bool is_line, input.file->Next());
+        if (!is_line) break;
+      }
+      is_at_line = false;
+      if (const report::EnergyLine* const line = read_line(*input.file)) take(*line);
+    }
+    input.file.reset();
   }
   return read;
 }
