@@ -4,11 +4,13 @@ import contextlib
 import datetime
 import json
 import os
+import secrets
 import shutil
 import socket
 import subprocess
 import tempfile
 import unittest
+from urllib.parse import quote
 
 from exposition import microjoules
 from harness import Agent, end, run_tests, wait_until
@@ -19,7 +21,7 @@ monitor: {interval: 1s}
 exporter: {prometheus: {metricsLevel: [node, process, container, pod]}}
 """
 USERS = "basic_auth_users:\n  alice: $2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW\n"
-HOSTILE = "<b>\"&\n\x1b[1m"  # 15 bytes at most
+HOSTILE = "<b>\"&\n\x1b" + secrets.token_hex(4)  # 15 bytes at most; found once
 
 
 def unique(pairs):
@@ -96,11 +98,11 @@ class Api(unittest.TestCase):
         self.addCleanup(end, process)
         with Agent(config=CONFIG) as agent:
             def row():
-                rows = read(agent, f"?search={process.pid}")[1]["workloads"]["rows"]
+                rows = read(agent, f"?search={quote(HOSTILE[-8:])}")[1]["workloads"]["rows"]
                 return [row for row in rows if row["pid"] == process.pid]
             found, = wait_until(row, "the process")
             self.assertEqual(found["comm"].replace("�", "?"), HOSTILE.replace("\x1b", "?"))
-            rows = read(agent, "?search=%3CB%3E%22%26")[1]["workloads"]["rows"]
+            rows = read(agent, "?search=" + quote('<B>"&\n'))[1]["workloads"]["rows"]
             self.assertIn(process.pid, [row["pid"] for row in rows])
             self.assertTrue(all('<b>"&' in row["comm"] for row in rows), rows)
 
