@@ -27,7 +27,7 @@ package=(dpkg-dev file lintian systemd python3)
 image=(podman runc mmdebstrap python3)
 layout=(libcap2-bin)
 peers=(prometheus prometheus-process-exporter python3-prometheus-client python3-protobuf busybox-static curl openssl procps stress-ng tmux
-  python3-yaml libcap2-bin)
+  chromium python3-yaml libcap2-bin)
 cross=(g++-aarch64-linux-gnu)
 kernels=(qemu-system-x86 busybox-static cpio util-linux kmod python3)
 lab=(acpica-tools gcc make libelf1 openipmi libopenipmi-dev ipmitool freeipmi-tools libfuse3-dev pkg-config openssl)
