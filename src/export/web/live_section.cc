@@ -115,7 +115,7 @@ class Writer {
     if (!view_.problem.empty()) Put("<p class=\"problem\">{}</p>\n", EscapeHtml(view_.problem));
     Levels();
     Search();
-    out_ += "<table aria-labelledby=\"workloads\" class=\"figures rows\"><thead><tr><th scope=\"col\">Name</th>";
+    out_ += R"(<table aria-labelledby="workloads" class="figures rows"><thead><tr><th scope="col">Name</th>)";
     Sorts();
     out_ += "<th scope=\"col\">Belongs to</th></tr></thead>\n<tbody id=\"rows\">\n";
     for (const size_t row : found.rows) Row(workloads, row);
@@ -149,7 +149,7 @@ class Writer {
   void Sorts() {
     const auto header = [&](api::Sort sort, std::string_view text) {
       const bool is_used = sort == view_.query.sort;
-      Put("<th scope=\"col\"{}><a href=\"?{}\">{}</a></th>", is_used ? " aria-sort=\"descending\"" : "",
+      Put(R"(<th scope="col"{}><a href="?{}">{}</a></th>)", is_used ? R"( aria-sort="descending")" : "",
           EscapeHtml(QueryOf(view_.query, view_.query.level, sort)), text);
     };
     header(api::Sort::kWatts, "Watts");
