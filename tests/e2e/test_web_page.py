@@ -118,7 +118,7 @@ def take_screenshots():
     with Agent(config=CONFIG) as agent, Chromium() as browser:
         url = f"http://127.0.0.1:{agent.port}/"
         wait_until(lambda: len(agent.get("/api/v1/history")[2]) > 10_000, "some history", 600, period=1)
-        for name, width, height, scheme in (("light", 1000, 1000, "light"), ("dark", 1000, 1000, "dark"), ("phone", 375, 800, "light")):
+        for name, width, height, scheme in (("light", 1000, 1100, "light"), ("dark", 1000, 1100, "dark"), ("phone", 375, 900, "light")):
             browser.show_as(width, height, scheme, phone=name == "phone")
             browser.open(url)
             browser.wait("document.getElementById('state').textContent === 'Live.'", "the first event")
