@@ -266,11 +266,11 @@ void Agent::AddEndpoints() {
   links.push_back({"/-/healthy", "Liveness", "200 while ticks are on time; also /probe/livez, /healthz"});
   links.push_back({"/-/ready", "Readiness", "200 after the first complete snapshot; also /probe/readyz"});
   links.push_back({"/debug/config", "Configuration", "The effective configuration, without secrets"});
-  const auto file = [this](std::string_view path, std::string_view text, std::string type) {
+  const auto file = [this](std::string_view path, std::string_view text, std::string_view type) {
     const auto shared = std::make_shared<const std::string>(text);
     server_->Handle(std::string(path),
                     [shared, type](const http::server::Request&, const http::server::Responder& answer) {
-                      answer({.content_type = type, .body = shared, .headers = web::PageHeaders()});
+                      answer({.content_type = std::string(type), .body = shared, .headers = web::PageHeaders()});
                     });
   };
   file(web::kScriptPath, web::PageScript(), "text/javascript; charset=utf-8");

@@ -76,7 +76,7 @@ TEST(EventStreams, OneEventPerSnapshot_WithTheAnswerOfTheQuery) {
   auto other = http::server::testing::Connect(node.server());
   EXPECT_THAT(client.left_over(), HasSubstr("data: " + other.Get("/api/v1/snapshot?limit=1").body + "\n"));
   node.Tick();
-  ReadUntil(client, "\"time\":\"1970-01-01T00:00:02.000Z\"");
+  ReadUntil(client, R"("time":"1970-01-01T00:00:02.000Z")");
 }
 
 TEST(EventStreams, BeforeTheFirstSnapshot_ItWaits) {

@@ -92,6 +92,7 @@ TEST(PowerHistory, OtherZones_BeginAnew) {
 TEST(PowerHistory, ManyZones_AreBounded) {
   PowerHistory history(seconds(5));
   std::vector<std::string> names;
+  names.reserve(20);
   for (int i = 0; i < 20; ++i) names.push_back("zone" + std::to_string(i));
   const auto snapshot = testing::EmptySnapshot(names);
   history.Add(snapshot);

@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 api::PowerHistory::Points PointsAt(const std::vector<std::pair<int, float>>& points) {
   api::PowerHistory::Points all{.step = seconds(5), .zones = {"dram", "package"}};
   for (const auto& [at, watts] : points) {
-    all.times.push_back(BootTime(seconds(at)));
+    all.times.emplace_back(seconds(at));
     all.active.insert(all.active.end(), {1000.0F, watts});
     all.idle.insert(all.idle.end(), {1000.0F, 5.0F});
   }
