@@ -41,6 +41,8 @@ inline void KeepKnownNames(snapshot::ContainerIdentity& identity, const snapshot
   // The first name stays. A process with a changed environment may give another name, which would end the series.
   if (!known.name.empty()) identity.name = known.name;
   KeepKnownName(identity.pod_id, known.pod_id);
+  KeepKnownName(identity.pod_name, known.pod_name);
+  KeepKnownName(identity.pod_namespace, known.pod_namespace);
 }
 inline void KeepKnownNames(snapshot::VmIdentity& identity, const snapshot::VmIdentity& known) {
   KeepKnownName(identity.name, known.name);

@@ -28,8 +28,14 @@ size_t CountColumns(std::span<const status::Zone> zones) {
 using snapshot::Level;
 using Payer = Usage::Payer;
 
-Ledger::Ledger(RetentionPolicy policy, const ProcessLimits& limits)
-    : policy_(policy), processes_(policy), listing_(limits), containers_(policy), vms_(policy), pods_(policy) {}
+Ledger::Ledger(RetentionPolicy policy, const ProcessLimits& limits, bool shows_pods)
+    : policy_(policy),
+      processes_(policy),
+      listing_(limits),
+      containers_(policy),
+      vms_(policy),
+      pods_(policy),
+      shows_pods_(shows_pods) {}
 
 void Ledger::SetZones(std::vector<status::Zone> zones, size_t primary) {
   std::vector<size_t> from;
@@ -85,7 +91,20 @@ Row Ledger::Container(const snapshot::ContainerIdentity& identity, Row pod) {
   if (row >= container_pod_.size()) container_pod_.resize(row + 1, kNoRow);
   if (pod != kNoRow) container_pod_[row] = pod;  // some paths of a container do not show the pod
   TouchContainer(row);
+  ShowPod(row);
   return row;
+}
+
+void Ledger::ShowPod(Row container) {
+  const Row pod = container_pod_[container];
+  if (!shows_pods_ || pod == kNoRow) return;
+  const snapshot::PodIdentity& of = pods_.identity(pod);
+  const snapshot::ContainerIdentity& shown = containers_.identity(container);
+  if (shown.pod_name == of.name && shown.pod_namespace == of.name_space) return;
+  snapshot::ContainerIdentity identity = shown;
+  identity.pod_name = of.name;
+  identity.pod_namespace = of.name_space;
+  containers_.SetLabels(container, std::move(identity));
 }
 
 void Ledger::RenameContainer(Row container, std::string_view name, size_t max_bytes) {
@@ -104,6 +123,9 @@ void Ledger::RenamePod(Row pod, const snapshot::PodIdentity& names) {
   identity.id = shown.id;  // a static pod's cgroup shows another one than the API server does
   KeepKnownNames(identity, shown);
   pods_.SetLabels(pod, std::move(identity));
+  if (!shows_pods_) return;
+  for (Row container = 0; container < container_pod_.size(); ++container)
+    if (container_pod_[container] == pod && containers_.running(container)) ShowPod(container);
 }
 
 bool Ledger::HoldContainer(Row container) { return HoldNew(containers_, container); }

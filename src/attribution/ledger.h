@@ -47,7 +47,9 @@ using Identify = std::function<std::shared_ptr<const snapshot::ProcessIdentity>(
 
 class Ledger {
  public:
-  explicit Ledger(RetentionPolicy policy, const ProcessLimits& limits = {});
+  /// `shows_pods`: labels of containers have the name and the namespace of their pod. A running container then departs
+  /// when its pod gets another name; an ended one keeps its labels.
+  explicit Ledger(RetentionPolicy policy, const ProcessLimits& limits = {}, bool shows_pods = false);
 
   /// Sets the exported zones, in the order of the charges. A zone that was there before keeps its energy. A zone may be
   /// left out only if nothing was charged to it. `primary`: index of the zone by which ended workloads are ranked.
@@ -126,6 +128,7 @@ class Ledger {
  private:
   using ByZone = std::vector<Energy>;
 
+  void ShowPod(Row container);
   void Use(const Usage& usage, Nanoseconds cpu, const HardwareEvents& events);
   void ForgetTick(std::span<const ZoneCharge> zones);
   void ChargeNode(size_t zone, const ZoneCharge& charge);
@@ -168,6 +171,7 @@ class Ledger {
   GroupAccounts<snapshot::PodIdentity> pods_;
   RollUps roll_ups_;
   std::vector<Row> container_pod_;  // by container row
+  const bool shows_pods_;
 
   UsageList usage_;
   std::vector<ShortLivedProcess> short_lived_;

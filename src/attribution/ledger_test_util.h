@@ -30,8 +30,8 @@ inline std::vector<ZoneCharge> Charges(std::span<const ZoneUse> zones, double bu
 class LedgerTest : public ::testing::Test {
  protected:
   explicit LedgerTest(RetentionPolicy policy = {std::chrono::minutes(2), Energy::Joules(10), 500},
-                      const ProcessLimits& limits = {})
-      : ledger_(policy, limits) {
+                      const ProcessLimits& limits = {}, bool shows_pods = false)
+      : ledger_(policy, limits, shows_pods) {
     ledger_.SetZones({{"package", "p", "fake"}}, 0);
   }
 

@@ -12,7 +12,7 @@ using snapshot::State;
 using snapshot::Unlisted;
 using std::chrono::milliseconds;
 
-const snapshot::VmIdentity kWeb{"7f1d", "web", "kvm"};
+const snapshot::VmIdentity kWebVm{"7f1d", "web", "kvm"};
 const snapshot::VmIdentity kFalseWeb{"7f1d", "false", "kvm"};
 const VmOwner kOwner{1000, "/machine.slice/a.scope"};
 const VmOwner kOther{1001, "/user.slice"};
@@ -24,7 +24,7 @@ class LedgerVm : public LedgerTest {
   /// A process in the VM of kOwner that has used 20 J.
   Row Run() {
     Begin();
-    const Row process = InVm(1, ledger_.Vm(kWeb, kOwner));
+    const Row process = InVm(1, ledger_.Vm(kWebVm, kOwner));
     ledger_.UseProcess(process, milliseconds(100));
     Settle(20);
     return process;
@@ -40,7 +40,7 @@ class LedgerVm : public LedgerTest {
 TEST_F(LedgerVm, SameOwner_IsTheSameVm) {
   const Row process = Run();
   Begin();
-  const Row vm = ledger_.Vm(kWeb, kOwner);
+  const Row vm = ledger_.Vm(kWebVm, kOwner);
   EXPECT_EQ(vm, ledger_.processes().groups(process).vm);
   ledger_.UseProcess(process, milliseconds(100));
   ledger_.UseProcess(InVm(2, vm), milliseconds(300));
@@ -53,7 +53,7 @@ TEST_F(LedgerVm, EndedInThisTick_LastSliceIsTheOldOnesAndTheNewOneStartsAtZero) 
   Begin();
   ledger_.UseProcess(process, milliseconds(100));
   ledger_.EndProcess(process);
-  const Row vm = ledger_.Vm(kWeb, kNextScope);
+  const Row vm = ledger_.Vm(kWebVm, kNextScope);
   EXPECT_NE(vm, ledger_.processes().groups(process).vm);
   ledger_.UseProcess(InVm(2, vm), milliseconds(300));
   Settle(40);
@@ -78,7 +78,7 @@ TEST_F(LedgerVm, EndedAndListed_SameOwnersGoesOn) {
   Begin();
   Settle(0);
   Begin();
-  ledger_.UseProcess(InVm(2, ledger_.Vm(kWeb, kOwner)), milliseconds(300));
+  ledger_.UseProcess(InVm(2, ledger_.Vm(kWebVm, kOwner)), milliseconds(300));
   Settle(5);
   ExpectOneVm(25, State::kRunning, "web");
 }
@@ -87,13 +87,13 @@ TEST_F(LedgerVm, OwnerChangesWhileItRuns_TheAccountGoesOn) {
   const Row process = Run();
   Begin();
   const Row vm = ledger_.processes().groups(process).vm;
-  EXPECT_EQ(ledger_.Vm(kWeb, kNextScope, true), vm);
+  EXPECT_EQ(ledger_.Vm(kWebVm, kNextScope, true), vm);
   ledger_.UseProcess(process, milliseconds(100));
   Settle(5);
   ExpectOneVm(25, State::kRunning, "web");
   ledger_.EndProcess(process);
   Begin();
-  EXPECT_EQ(ledger_.Vm(kWeb, kNextScope), vm) << "the new owner's machine that was restarted";
+  EXPECT_EQ(ledger_.Vm(kWebVm, kNextScope), vm) << "the new owner's machine that was restarted";
 }
 
 TEST_F(LedgerVm, RowIsUsedAgain_HasTheNewOwner) {
@@ -101,7 +101,7 @@ TEST_F(LedgerVm, RowIsUsedAgain_HasTheNewOwner) {
   const Row row = ledger_.processes().groups(process).vm;
   Begin();
   ledger_.EndProcess(process);
-  ledger_.Vm(kWeb, kNextScope);
+  ledger_.Vm(kWebVm, kNextScope);
   Settle(0);  // the first row is free
   Begin();
   ASSERT_EQ(ledger_.Vm({"other", "", "kvm"}, kOther), row);

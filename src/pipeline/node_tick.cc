@@ -14,7 +14,7 @@ NodeTick::NodeTick(NodeParts parts, attribution::RetentionPolicy retention, Spli
                    const SeriesLimits& limits)
     : parts_(std::move(parts)),
       max_label_bytes_(limits.max_label_bytes),
-      ledger_(retention, limits.processes),
+      ledger_(retention, limits.processes, limits.containers_show_pods),
       index_(parts_.resolver, parts_.pods, ledger_, limits.max_label_bytes),
       proc_stat_(parts_.proc_stat ? parts_.proc_stat
                                   : std::make_shared<os::ProcStatReader>(parts_.procfs, parts_.clock)),

@@ -67,6 +67,7 @@ struct SplitOptions {
 struct SeriesLimits {
   attribution::ProcessLimits processes;
   size_t max_label_bytes = kMaxLabelBytes;  // names of programs and containers are cut to this length
+  bool containers_show_pods = false;        // labels of containers have the names of their pods
 };
 
 class NodeTick {

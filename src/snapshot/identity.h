@@ -29,6 +29,9 @@ struct ContainerIdentity {
   std::string name;
   std::string runtime;
   std::string pod_id;
+  // Empty unless the labels of containers show them: then they are part of the series' identity.
+  std::string pod_name{};
+  std::string pod_namespace{};
   bool operator==(const ContainerIdentity&) const = default;
 };
 struct VmIdentity {

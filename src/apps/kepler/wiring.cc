@@ -281,8 +281,10 @@ attribution::RetentionPolicy MakeRetention(const Config& config) {
 
 pipeline::SeriesLimits MakeLimits(const Config& config) {
   const Limits& limits = config.limits;
-  return {{static_cast<size_t>(limits.max_processes), Power::Watts(limits.min_watts), limits.kernel_threads},
-          static_cast<size_t>(limits.max_label_length)};
+  return {
+      .processes = {static_cast<size_t>(limits.max_processes), Power::Watts(limits.min_watts), limits.kernel_threads},
+      .max_label_bytes = static_cast<size_t>(limits.max_label_length),
+      .containers_show_pods = config.labels != series::LabelSet::kV011 || config.names != series::NameSet::kV011};
 }
 
 prometheus::RenderOptions MakeRenderOptions(const Config& config, const BuildInfo& build) {

@@ -18,7 +18,7 @@ snapshot::Snapshot Everything() {
   auto s = testing::EmptySnapshot({"package", "core", "dram", "uncore"});
   testing::AddRow(s.processes, testing::Process(42, "a\"b", "/bin/x", "c1"), {Energy::Microjoules(1'000'001)}, {0.5},
                   std::chrono::milliseconds(1500));
-  testing::AddRow(s.containers, snapshot::ContainerIdentity{"c1", "web", "docker", "p1"},
+  testing::AddRow(s.containers, snapshot::ContainerIdentity{"c1", "web", "docker", "p1", "shop", "default"},
                   {Energy::Joules(3), Energy::Joules(1), Energy::Microjoules(500'000)});
   testing::AddRow(s.vms, snapshot::VmIdentity{"v1", "guest", "kvm"}, {Energy::Joules(4)});
   testing::AddRow(s.pods, snapshot::PodIdentity{"p1", "shop", "default"});

@@ -127,11 +127,10 @@ TEST_F(LegacyRows, Node_HasBothModes) {
 }
 
 TEST_F(LegacyRows, Container_HasTheNameOfItsPod) {
-  testing::AddRow(s_.containers, snapshot::ContainerIdentity{"c1", "web", "docker", "p1"}, {Uj(3), Uj(4), Uj(5)});
+  testing::AddRow(s_.containers, snapshot::ContainerIdentity{"c1", "web", "docker", "p1", "shop", "default"},
+                  {Uj(3), Uj(4), Uj(5)});
   testing::AddRow(s_.containers, snapshot::ContainerIdentity{"c2", "db", "docker", ""}, {Uj(1)});
   s_.containers.begin = {BootTime(seconds(8)), BootTime(seconds(9))};
-  testing::AddRow(s_.pods, snapshot::PodIdentity{"p1", "shop", "default"});
-  testing::AddRow(s_.pods, snapshot::PodIdentity{"p1", "old", "default"}, {}, {}, {}, snapshot::State::kTerminated);
   s_.unlisted[1][3] = {Uj(11), Uj(12), Uj(13)};
   const std::string web = "container_id=c1 container_name=web container_namespace=default ";
   const std::string db = "container_id=c2 container_name=db container_namespace= ";

@@ -57,11 +57,10 @@ class LegacyLabels {
     PutMode(has_mode);
     Put(std::string_view(pid_.data(), pid_end), source, id.type, id.vm_id);
   }
-  LegacyLabels(const Context& c, const snapshot::ContainerIdentity& id, bool has_mode, std::string_view source) {
-    const auto pod = c.NameOfPod(id.pod_id);
-    Put(id.id, id.name, pod.name_space);
+  LegacyLabels(const Context&, const snapshot::ContainerIdentity& id, bool has_mode, std::string_view source) {
+    Put(id.id, id.name, id.pod_namespace);
     PutMode(has_mode);
-    Put(id.pod_id, pod.name, id.runtime, source);
+    Put(id.pod_id, id.pod_name, id.runtime, source);
   }
   LegacyLabels(const Context&, const snapshot::VmIdentity& id, bool has_mode, std::string_view source) {
     Put(id.hypervisor);

@@ -70,14 +70,6 @@ Context::Context(const snapshot::Snapshot& of, const Selection& with, const Extr
   });
   ForEachZone(*this, status::Domain::kIdleCpu,
               [&](const auto& zone, size_t z) { idle_zones.push_back({z, zone.name}); });
-  if (with.names == NameSet::kV011 && with.labels == LabelSet::kV011) return;
-  for (size_t row = 0; row < of.pods.rows(); ++row) {
-    const snapshot::PodIdentity* const pod = of.pods.identity[row].get();
-    if (of.pods.state[row] == snapshot::State::kRunning)
-      pods.insert_or_assign(pod->id, pod);
-    else
-      pods.try_emplace(pod->id, pod);
-  }
 }
 
 void NodeCpuSeconds(const Context& c, Visitor& out) { out.Add({}, Of(c.snapshot.features.cpu)); }

@@ -2,7 +2,6 @@
 // Functions that emit the rows of each family. The tables of families refer to these functions.
 #include <cstdint>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "export/series/visit.h"
@@ -19,19 +18,8 @@ struct Context {
   std::vector<ZoneLabel> zones;        // zones that workloads share by CPU time
   std::vector<ZoneLabel> fresh_zones;  // the zones of `zones` with known watts
   std::vector<ZoneLabel> idle_zones;   // idle energy of `zones`, if workloads share idle energy
-  std::unordered_map<std::string_view, const snapshot::PodIdentity*> pods;  // by id, for labels of containers
 
   [[nodiscard]] bool HasKubernetesLabels() const { return selection.labels == LabelSet::kKubernetes; }
-  /// Returns the name and the namespace of a pod, or empty texts if they are unknown.
-  struct PodName {
-    std::string_view name;
-    std::string_view name_space;
-  };
-  [[nodiscard]] PodName NameOfPod(std::string_view id) const {
-    const auto found = pods.find(id);
-    if (found == pods.end()) return {};
-    return {found->second->name, found->second->name_space};
-  }
 };
 
 /// Returns true if workloads of `level` share idle energy. A split by requests covers only containers and their pods.

@@ -68,7 +68,7 @@ TEST_F(VisitSeriesTest, FurtherLabelsOfAPod_AreShown) {
 }
 
 TEST_F(VisitSeriesTest, KubernetesLabels_AreOnPodsAndTheirContainers) {
-  testing::AddRow(snapshot_.containers, snapshot::ContainerIdentity{"c1", "web", "docker", "p1"});
+  testing::AddRow(snapshot_.containers, snapshot::ContainerIdentity{"c1", "web", "docker", "p1", "shop", "default"});
   testing::AddRow(snapshot_.containers, snapshot::ContainerIdentity{"c2", "db", "docker", ""});
   const auto with = Visit().lines;
   auto lines = Visit({.labels = LabelSet::kKubernetes}).lines;
@@ -149,7 +149,7 @@ TEST_F(VisitSeriesTest, CutProcesses_WithSharedIdleEnergy_HaveItsSamplesToo) {
 TEST_F(VisitSeriesTest, WithoutStateLabel_TheStateIsASeries) {
   EXPECT_THAT(Visit().lines["kepler_process_state_info"], ElementsAre());
   snapshot_.processes.state[0] = snapshot::State::kTerminated;
-  testing::AddRow(snapshot_.containers, snapshot::ContainerIdentity{"c1", "web", "docker", "p1"});
+  testing::AddRow(snapshot_.containers, snapshot::ContainerIdentity{"c1", "web", "docker", "p1", "shop", "default"});
   testing::AddRow(snapshot_.vms, snapshot::VmIdentity{"v1", "guest", "kvm"});
   auto with = Visit().lines;
   auto lines = Visit({.state_label = false}).lines;

@@ -21,10 +21,7 @@ class RowLabels {
   }
   RowLabels(const Context& c, const snapshot::ContainerIdentity& id, const snapshot::State* state) {
     Put(id.id, id.name);
-    if (c.HasKubernetesLabels()) {
-      const auto pod = c.NameOfPod(id.pod_id);
-      Put(pod.name_space, pod.name);
-    }
+    if (c.HasKubernetesLabels()) Put(id.pod_namespace, id.pod_name);
     Put(id.pod_id, id.runtime);
     PutState(state);
   }
