@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/html.h"
+#include "base/parse.h"
 #include "export/series/figure_text.h"
 
 namespace kepler::report {
@@ -143,9 +144,10 @@ std::string ReportHtml(const Report& report, const Prices& prices) {
                       EscapeHtml(fmt::format("{}", fmt::join(report.zones, " + "))), report.nodes.size(),
                       report.nodes.size() == 1 ? "" : "s", TimeText(report.from), TimeText(report.to));
   page += Chart(report) + Table(report, prices);
-  for (const Downtime& down : report.downtimes)
-    page += fmt::format("<p>{}: the agent did not run from {} to {}.</p>\n", EscapeHtml(down.node), TimeText(down.from),
-                        TimeText(down.to));
+  const std::string notes = ReportNotes(report);
+  Splitter lines(notes, '\n');
+  while (const auto line = lines.Next())
+    if (!line->empty()) page += fmt::format("<p>{}.</p>\n", EscapeHtml(*line));
   return page + "</body></html>\n";
 }
 

@@ -27,18 +27,23 @@ void ForEachLine(const Report& report, const F& f) {
   f(std::string_view("total"), std::string("total"), report.total);
 }
 
-std::string Quoted(std::string_view text) {
+/// A spreadsheet takes a text that begins with one of these for a formula.
+constexpr std::string_view kFormula = "=+-@";
+
+std::string Quoted(std::string_view name) {
   std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  if (!name.empty() && kFormula.contains(name.front())) out += '\'';
+  for (const char c : LabelText(name, name.size() * 3)) out += c == '"' ? std::string("\"\"") : std::string(1, c);
   return out + '"';
 }
 
-/// What a reader must know about the data.
-std::string Notes(const Report& report) {
+}  // namespace
+
+std::string ReportNotes(const Report& report) {
   std::string notes;
   for (const Downtime& down : report.downtimes)
-    notes += fmt::format("{}: the agent did not run from {} to {}\n", console::Printable(down.node, kMaxCell),
-                         TimeText(down.from), TimeText(down.to));
+    notes += fmt::format("{}: no energy is known from {} to {}; the agent was stopped or killed\n",
+                         console::Printable(down.node, kMaxCell), TimeText(down.from), TimeText(down.to));
   if (report.incomplete > 0)
     notes += fmt::format("{} ticks without their last lines are left out; the next one has their energy\n",
                          report.incomplete);
@@ -49,8 +54,6 @@ std::string Notes(const Report& report) {
                          report.impossible);
   return notes;
 }
-
-}  // namespace
 
 double ShareOf(const Amount& amount, const Report& report) {
   return report.total.energy == Energy() ? 0 : amount.energy.ToJoules() / report.total.energy.ToJoules();
@@ -77,7 +80,8 @@ std::string ReportTable(const Report& report, const Prices& prices) {
   return fmt::format("Energy of {} by {}, {} node{}, from {} to {}\n{}{}",
                      console::Printable(fmt::format("{}", fmt::join(report.zones, " + ")), kMaxCell),
                      ToString(report.by), report.nodes.size(), report.nodes.size() == 1 ? "" : "s",
-                     TimeText(report.from), TimeText(report.to), console::DrawTable(columns, rows), Notes(report));
+                     TimeText(report.from), TimeText(report.to), console::DrawTable(columns, rows),
+                     ReportNotes(report));
 }
 
 std::string ReportCsv(const Report& report, const Prices& prices) {
@@ -86,8 +90,8 @@ std::string ReportCsv(const Report& report, const Prices& prices) {
   if (prices.has_carbon) text += ",co2_g";
   text += '\n';
   ForEachLine(report, [&](std::string_view kind, std::string_view name, const Amount& amount) {
-    text += fmt::format("{},{},{},{:.9f},{:.6f}", kind, Quoted(SanitizeUtf8(name, name.size() * 3)),
-                        JoulesText(amount.energy), KwhOf(amount.energy), ShareOf(amount, report));
+    text += fmt::format("{},{},{},{:.9f},{:.6f}", kind, Quoted(name), JoulesText(amount.energy), KwhOf(amount.energy),
+                        ShareOf(amount, report));
     if (prices.per_kwh) text += fmt::format(",{:.6f}", KwhOf(amount.energy) * *prices.per_kwh);
     if (prices.has_carbon) text += fmt::format(",{:.6f}", amount.grams);
     text += '\n';

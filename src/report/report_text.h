@@ -12,8 +12,13 @@ struct Prices {
   bool has_carbon = false;        // the grams of the report are known
 };
 
+/// What a reader must know about the data, one line each, such as times without energy; may be empty. Printable.
+[[nodiscard]] std::string ReportNotes(const Report& report);
+
+/// With the notes.
 [[nodiscard]] std::string ReportTable(const Report& report, const Prices& prices);
-/// Columns kind, name, joules, kwh, share, and with prices cost and co2_g. Texts are quoted (RFC 4180).
+/// Columns kind, name, joules, kwh, share, and with prices cost and co2_g. Texts are quoted (RFC 4180), and no
+/// spreadsheet takes them for formulas.
 [[nodiscard]] std::string ReportCsv(const Report& report, const Prices& prices);
 /// One object on one line, with its end.
 [[nodiscard]] std::string ReportJson(const Report& report, const Prices& prices);

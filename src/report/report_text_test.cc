@@ -31,7 +31,7 @@ TEST(ReportTable, ForPeople) {
   const std::string table = ReportTable(Example(), {.per_kwh = 0.5, .has_carbon = true});
   EXPECT_THAT(table, AllOf(HasSubstr("Energy of package by namespace, 1 node, from 2023-11-14T22:13:20.000Z"),
                            HasSubstr("1.000000"), HasSubstr("50.00 %"), HasSubstr("0.5000"), HasSubstr("(idle)"),
-                           HasSubstr("the agent did not run from")));
+                           HasSubstr("no energy is known from")));
   EXPECT_FALSE(table.contains('\x1b'));
 }
 
@@ -39,6 +39,9 @@ TEST(ReportCsv, EveryDigitAndQuotes) {
   EXPECT_THAT(ReportCsv(Example(), {}), AllOf(HasSubstr("kind,name,joules,kwh,share\n"),
                                               HasSubstr("\"\"x\"\"\",3600000.000001,1.000000000,0.500000\n"),
                                               HasSubstr("rest,\"idle\",3600000.000000"), HasSubstr("\"b\",-0.000001")));
+  Report formulas = Example();
+  formulas.rows[0].name = "=HYPERLINK(\"x\")\x1b";
+  EXPECT_THAT(ReportCsv(formulas, {}), HasSubstr("namespace,\"'=HYPERLINK(\"\"x\"\")\uFFFD\","));
   EXPECT_THAT(ReportCsv(Example(), {.per_kwh = 2, .has_carbon = true}),
               AllOf(HasSubstr("share,cost,co2_g\n"),
                     HasSubstr("total,\"total\",7200000.000000,2.000000000,1.000000,4.000000,800.000000")));

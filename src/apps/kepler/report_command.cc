@@ -176,6 +176,8 @@ Status MakeReport(const ReportOptions& options) {
   KEPLER_CHECK_OK(ReadFiles(options.files, book));
   KEPLER_TRY(report::Report made, book.Close());
   if (options.top > 0) KeepLargest(static_cast<size_t>(options.top), made);
+  // A table and a page have the notes, and JSON has the numbers.
+  if (options.format == Format::kCsv) std::fputs(ReportNotes(made).c_str(), stderr);
   return WriteReport(options.output, stdout, TextOf(options.format, made, prices));
 }
 

@@ -85,6 +85,7 @@ void FileExporter::Loop(const std::shared_ptr<State>& state, const std::stop_tok
     next += ((now - next) / state->options.interval + 1) * state->options.interval;  // missed times are skipped
     state->stopped.wait_for(lock, stop, next - now, [] { return false; });
   }
+  WriteOnce(*state);  // the energy since the latest interval, which nobody could write later
 }
 
 }  // namespace kepler::json_lines

@@ -68,11 +68,15 @@ TEST_F(FileExporterTest, AFailureIsCounted_AndTheNextTickIsWritten) {
   EXPECT_EQ(exporter->status().requests, 1u);
 }
 
-TEST_F(FileExporterTest, TheThreadWritesAtOnce_AndEndsWithoutWaitingForItsInterval) {
+TEST_F(FileExporterTest, TheThreadWritesAtOnce_AndAtItsEndWithoutWaitingForItsInterval) {
   Tick(1);
-  const auto exporter = Open(tree_.Path("log"));
+  auto exporter = Open(tree_.Path("log"));
   ASSERT_TRUE(exporter->Start());
   while (exporter->status().requests == 0) std::this_thread::yield();
+  const std::string once = Text();
+  Tick(2);
+  exporter.reset();
+  EXPECT_EQ(Text(), once + once);
 }
 
 }  // namespace
