@@ -185,14 +185,13 @@ void EnergyBook::StartRun(Node& node, const std::string& start) {
 
 void EnergyBook::Count(Node& node, const Totals& now, bool is_counted) {
   ++node.ticks;
+  used_since_ = std::min(node.since, tick_.time);
   if (is_counted) {
     if (report_.ticks == 0) report_.from = node.since, report_.to = tick_.time;
     report_.from = std::min(report_.from, node.since);
     report_.to = std::max(report_.to, tick_.time);
     ++report_.ticks;
     node.is_counted = true;
-  } else {
-    node.since = tick_.time;
   }
   const Energy departed_with_line = CountSeries(node, is_counted);
   if (is_counted) {
@@ -208,7 +207,7 @@ void EnergyBook::Count(Node& node, const Totals& now, bool is_counted) {
     }
   }
   node.totals = now;
-  node.last = tick_.time;
+  node.last = node.since = tick_.time;
 }
 
 /// Returns the energy of the series that have ended since the previous tick, up to their last lines.
@@ -245,14 +244,27 @@ void EnergyBook::Put(Energy energy, Amount& amount) {
   amount.grams += KwhOf(energy) * options_.intensity.At(tick_.time);
   if (report_.bin_width.count() == 0) {
     report_.bin_width = kFirstBin;
-    report_.bins_from = report_.from;
+    report_.bins_from = used_since_;
   }
   // Files of other nodes may begin earlier.
-  while (tick_.time < report_.bins_from) PrependBins();
-  const auto bin = [&] { return static_cast<size_t>((tick_.time - report_.bins_from) / report_.bin_width); };
-  while (bin() >= kMaxBins) WidenBins();
-  if (amount.bins.size() <= bin()) amount.bins.resize(bin() + 1);
-  amount.bins[bin()] += energy;
+  while (used_since_ < report_.bins_from) PrependBins();
+  const auto bin_of = [&](Milliseconds time) {
+    return static_cast<size_t>((time - report_.bins_from) / report_.bin_width);
+  };
+  while (bin_of(tick_.time) >= kMaxBins) WidenBins();
+  const size_t last = bin_of(tick_.time);
+  if (amount.bins.size() <= last) amount.bins.resize(last + 1);
+  // The energy was used evenly, as far as anybody knows; the last bin has what rounding leaves.
+  Energy left = energy;
+  for (size_t bin = bin_of(used_since_); bin < last; ++bin) {
+    const Milliseconds begin = report_.bins_from + report_.bin_width * bin;
+    const auto overlap = begin + report_.bin_width - std::max(begin, used_since_);
+    const double share = static_cast<double>(overlap.count()) / static_cast<double>((tick_.time - used_since_).count());
+    const auto part = Energy::Microjoules(std::llround(static_cast<double>(energy.microjoules()) * share));
+    amount.bins[bin] += part;
+    left = left - part;
+  }
+  amount.bins[last] += left;
 }
 
 void EnergyBook::ForEachAmount(const std::function<void(Amount&)>& change) {

@@ -107,6 +107,7 @@ class EnergyBook {
 
   Options options_;
   Tick tick_;
+  Milliseconds used_since_{};  // begin of the energy that the tick adds
   std::map<std::string, Node, std::less<>> nodes_;
   std::unordered_map<std::string, size_t> row_of_;  // by name
   Report report_;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -238,6 +239,22 @@ TEST(EnergyBook, SeveralNodes_AndByNode) {
   ASSERT_TRUE(by_node);
   EXPECT_EQ(In(by_node->rows, "b"), 202);
   EXPECT_EQ(SumOf(*by_node), by_node->total.energy);
+}
+
+TEST(EnergyBook, Bins_HaveTheEnergyOfTheirTime) {
+  FakeNode node;
+  std::vector<std::string> lines;
+  for (int i = 1; i <= 21; ++i) {
+    node.Use("web", 60'000'000);
+    Append(node.Tick(i * 60), lines);
+  }
+  const auto report = ReportOf(lines, {.by = By::kPod});
+  ASSERT_TRUE(report);
+  const auto& bins = report->total.bins;
+  ASSERT_EQ(report->bin_width, std::chrono::seconds(16));
+  for (size_t i = 0; i + 1 < bins.size(); ++i) EXPECT_NEAR(bins[i].ToJoules(), 16, 1e-5) << i;
+  EXPECT_EQ(std::accumulate(bins.begin(), bins.end(), Energy(), [](Energy a, Energy b) { return a + b; }),
+            Energy::Joules(20 * 60));
 }
 
 TEST(EnergyBook, NodeWhoseFileBeginsEarlier_MovesTheBins) {

@@ -55,7 +55,7 @@ std::string_view RestName(size_t index) {
   constexpr std::array<std::string_view, 7> kNames = {"ended before their next line",
                                                       "below the limits of the agent's list",
                                                       "came and went between two scans",
-                                                      "of nothing at this level",
+                                                      "outside of them",
                                                       "not yet named",
                                                       "caused by no workload",
                                                       "idle"};

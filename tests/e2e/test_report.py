@@ -108,7 +108,7 @@ class Report(unittest.TestCase):
         self.assertAlmostEqual(float(row["cost"]), float(total) / 3.6e6 * 0.5, delta=1e-6)
         self.assertAlmostEqual(float(row["co2_g"]), float(total) / 1e4, delta=1e-5)
         page = f"{self.folder}/report.html"
-        report("--by=process", "--format=html", f"--output={page}", self.path)
+        report("--by", "process", "--format=html", f"--output={page}", self.path)
         with open(page, encoding="utf-8") as file:
             text = file.read()
         self.assertEqual(("<script" in text, "<svg" in text), (False, True))
@@ -116,7 +116,8 @@ class Report(unittest.TestCase):
     def test_wrong_calls(self):
         for code, arguments, says in ((2, [], "no file"), (2, ["--by=user", "x"], "--by"), (1, ["/nowhere"], "/nowhere"),
                                       (1, ["--from=then", "x"], "--from"), (1, ["--price=-1", "x"], "--price"),
-                                      (1, ["--carbon=/nowhere", "x"], "/nowhere")):
+                                      (1, ["--carbon=/nowhere", "x"], "/nowhere"),
+                                      (1, [f"--output={__file__}", __file__], "one of the files")):
             ended = report(*arguments, code=code)
             self.assertIn(says, ended.stderr)
             self.assertEqual(ended.stdout, "")

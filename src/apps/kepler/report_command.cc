@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -90,16 +91,36 @@ int Refuse(const std::string& why, int code) {
   return code;
 }
 
-/// Arguments without a dash in front are files, and "-" is one. They are taken out of `arguments`.
+/// A flag whose value is the next argument: "--by" without "=". All flags of this command have a value.
+bool WantsValue(std::string_view argument) {
+  constexpr std::array kWithout = {"--help"sv, "--help-long"sv, "--version"sv, "--config.check"sv, "--config.print"sv};
+  return argument.starts_with("--") && !argument.contains('=') &&
+         std::ranges::find(kWithout, argument) == kWithout.end();
+}
+
+/// Arguments that are neither flags nor their values are files, and "-" is one. They are taken out of `arguments`.
 std::vector<std::string> TakeFiles(std::vector<const char*>& arguments) {
   std::vector<std::string> files;
-  std::erase_if(arguments, [&](const char* argument) {
-    const std::string_view text(argument);
-    const bool is_file = argument != arguments.front() && (text == "-" || !text.starts_with('-'));
-    if (is_file) files.emplace_back(text);
-    return is_file;
-  });
+  std::vector<const char*> others = {arguments.front()};
+  for (size_t i = 1; i < arguments.size(); ++i) {
+    const std::string_view text(arguments[i]);
+    const bool is_file = text == "-" || !text.starts_with('-');
+    if (is_file && !WantsValue(others.back()))
+      files.emplace_back(text);
+    else
+      others.push_back(arguments[i]);
+  }
+  arguments = std::move(others);
   return files;
+}
+
+/// A report must not replace the files that it is made of.
+Status CheckOutput(const ReportOptions& options) {
+  std::error_code ignored;
+  for (const std::string& file : options.files)
+    if (!options.output.empty() && std::filesystem::equivalent(file, options.output, ignored))
+      return Fail(ErrorKind::kInvalid, options.output + ": --output is one of the files to read");
+  return {};
 }
 
 Result<std::optional<Milliseconds>> TimeOf(std::string_view flag, const std::string& text, WallTime now) {
@@ -165,6 +186,7 @@ Status ReadFiles(const std::vector<std::string>& files, report::EnergyBook& book
 }
 
 Status MakeReport(const ReportOptions& options) {
+  KEPLER_CHECK_OK(CheckOutput(options));
   const WallTime now = SystemClock().Wall();
   report::EnergyBook::Options book_options{.by = options.by, .zones = options.zones};
   KEPLER_TRY(book_options.from, TimeOf("--from", options.from, now));
