@@ -48,12 +48,21 @@ void EventStreams::Loop(const std::stop_token& stop) {
   const auto someone_is_behind = [this] {
     return std::ranges::any_of(viewers_, [this](const auto& viewer) { return IsBehind(viewer); });
   };
+  // A line that clients ignore (HTML standard, section 9.2).
+  const auto comment = std::make_shared<const std::string>(": no new snapshot\n\n");
   while (true) {
     std::vector<Turn> turns;
     series::Reading reading;
     {
       std::unique_lock lock(mutex_);
-      if (!changed_.wait(lock, stop, someone_is_behind) || stop.stop_requested()) return;
+      const bool is_behind = changed_.wait_for(lock, stop, keep_alive_, someone_is_behind);
+      if (stop.stop_requested()) return;
+      if (!is_behind) {
+        const auto waiting = TakeWaiting();
+        lock.unlock();
+        for (const auto& responder : waiting) responder(comment);
+        continue;
+      }
       reading = latest_();
       turns = TakeTurns(std::max(published_, reading.snapshot->sequence));
     }
@@ -70,6 +79,14 @@ std::vector<EventStreams::Turn> EventStreams::TakeTurns(uint64_t sequence) {
     turns.push_back({alive->query, *std::exchange(alive->waiting, std::nullopt)});
   }
   return turns;
+}
+
+std::vector<http::server::PieceResponder> EventStreams::TakeWaiting() {
+  std::vector<http::server::PieceResponder> waiting;
+  for (const auto& viewer : viewers_)
+    if (const auto alive = viewer.lock(); alive && alive->waiting)
+      waiting.push_back(*std::exchange(alive->waiting, std::nullopt));
+  return waiting;
 }
 
 void EventStreams::Send(const snapshot::Snapshot& snapshot, bool stale, const std::vector<Turn>& turns) {

@@ -88,6 +88,31 @@ TEST(EventStreams, BeforeTheFirstSnapshot_ItWaits) {
   ReadUntil(client, "00:00:01.000Z");
 }
 
+TEST(EventStreams, WithoutASnapshot_CommentsShowWhetherAClientIsThere) {
+  Renderings renderings({.gates = series::kAllLevels});
+  EventStreams streams([] { return series::Reading{}; }, renderings, std::chrono::milliseconds(1));
+  const auto server = http::server::testing::MakeServer({});
+  server->Handle("/events", [&](const auto& request, const auto& answer) { answer(streams.Open(request)); });
+  ASSERT_TRUE(server->Start());
+  TestClient client(server->addresses().front());
+  client.SendGet("/events");
+  ReadUntil(client, ": no new snapshot\n\n");
+  std::vector<TestClient> gone;
+  for (size_t i = 1; i < EventStreams::kMaxViewers; ++i) {
+    gone.emplace_back(server->addresses().front()).SendGet("/events");
+    EXPECT_EQ(gone.back().Read(/*head_only=*/true).status, 200u);
+  }
+  gone.clear();
+  unsigned status = 503;
+  while (status == 503) {  // until the comments have found that they are gone
+    TestClient next(server->addresses().front());
+    next.SendGet("/events");
+    status = next.Read(/*head_only=*/true).status;
+  }
+  EXPECT_EQ(status, 200u);
+  server->Stop();
+}
+
 TEST(EventStreams, BadQuery_IsAnError) {
   EventNode node;
   auto client = node.Open("?limit=0");

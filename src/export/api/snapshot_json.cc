@@ -169,9 +169,14 @@ std::vector<MeterState> MetersOf(const snapshot::Snapshot& snapshot) {
     }
     meters.push_back(std::move(meter));
   }
-  for (const status::EstimateStatus& estimate : snapshot.estimates)
-    if (!estimate.of_workloads)
-      meters.push_back({"model", "in use", "no meter can be read, so a power model estimates the energy"});
+  if (std::ranges::all_of(snapshot.estimates, &status::EstimateStatus::of_workloads)) return meters;
+  const bool is_cpu_metered = std::ranges::any_of(snapshot.zones, [](const status::Zone& zone) {
+    return zone.domain == status::Domain::kCpu && zone.source != "model";
+  });
+  auto model = std::ranges::find(meters, "model", &MeterState::name);
+  if (model == meters.end()) model = meters.insert(model, {"model", "in use", ""});
+  model->reason = is_cpu_metered ? "no meter measures the whole machine, so a power model estimates its power"
+                                 : "no meter can be read, so a power model estimates the energy";
   return meters;
 }
 

@@ -146,8 +146,14 @@ TEST(MetersOf, StateAndReason) {
                         R"({"name":"hwmon","state":"in use","reason":"its readings do not advance from 0 W"},)"
                         R"({"name":"acpi","state":"not used","reason":"it became readable only after startup; )"
                         R"(restart the agent to use it"},{"name":"old","state":"failed","reason":"it gives no )"
-                        R"(reading"},{"name":"model","state":"in use","reason":"no meter can be read, so a power )"
-                        R"(model estimates the energy"}],)"));
+                        R"(reading"},{"name":"model","state":"in use","reason":"no meter measures the whole machine, )"
+                        R"(so a power model estimates its power"}],)"));
+  for (status::Zone& zone : s.zones) zone.source = "model";
+  s.sources.assign(1, {});
+  s.sources[0].name = "model";
+  s.sources[0].up = s.sources[0].has_moved = true;
+  EXPECT_THAT(JsonOf(s), HasSubstr(R"("meters":[{"name":"model","state":"in use","reason":"no meter can be read, so a )"
+                                   R"(power model estimates the energy"}],)"));
 }
 
 }  // namespace
