@@ -2,15 +2,11 @@
 // CPU use of each workload between two ticks, since the API sends totals. Pure.
 #include <optional>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 
 #include "top/readings.h"
 
 namespace kepler::top {
-
-/// Unix time in seconds of "2026-11-27T22:00:05.250Z"; nothing for any other form.
-[[nodiscard]] std::optional<double> UnixSeconds(std::string_view time);
 
 class CpuRates {
  public:

@@ -37,14 +37,18 @@ TEST(CpuRates, OfTheAgentStay) {
   EXPECT_EQ(readings.rows[0].cpu_cores, 3);
 }
 
-TEST(UnixSeconds, ReadsOneForm) {
-  EXPECT_EQ(UnixSeconds("1970-01-02T00:00:01.250Z"), 86'401.25);
-  EXPECT_EQ(UnixSeconds("2026-11-27T22:00:05Z"), 1'795'816'805);
-  for (const char* text :
-       {"", "Z", "2026-11-27T22:00:05", "2026-11-27 22:00:05Z", "2026-13-27T22:00:05Z", "2026-02-30T22:00:05Z",
-        "2026-11-27T24:00:05Z", "2026-11-27T22:60:05Z", "2026-11-27T22:00:61Z", "2026-11-27T22:00:-1Z",
-        "2026-11-27T22:00:nanZ", "2026-11-27T22:00:Z", "x026-11-27T22:00:05Z"})
-    EXPECT_EQ(UnixSeconds(text), std::nullopt) << text;
+TEST(CpuRates, AnEndedRowWithTheSameId_DoesNotCount) {
+  CpuRates rates;
+  const auto with_ended = [](const std::string& second, double cpu) {
+    Readings readings = At(second, cpu);
+    readings.rows.push_back({.id = "a", .running = false, .cpu_seconds = 1'000});
+    return readings;
+  };
+  Readings first = with_ended("00.000", 10), second = with_ended("04.000", 12);
+  rates.Fill(first);
+  rates.Fill(second);
+  EXPECT_EQ(second.rows[0].cpu_cores, 0.5);
+  EXPECT_EQ(second.rows[1].cpu_cores, std::nullopt);
 }
 
 }  // namespace
