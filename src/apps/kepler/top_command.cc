@@ -58,12 +58,10 @@ int PrintOnce(const TopSettings& config, const TopClient& client, top::Glyphs gl
   const top::View view = ViewOf(config);
   const auto text = client.Get(top::TargetOf(view, static_cast<size_t>(config.limit)), {});
   if (!text) return RefuseTop(text.error().message + "; is the agent running? --url sets its address");
-  settings::Outcome outcome{.text = *text + "\n"};
-  if (!config.json) {
-    const auto readings = top::ReadReadings(*text);
-    if (!readings) return RefuseTop(readings.error().message);
-    outcome.text = top::PlainText(view, *readings, OutputWidth(), LookOf(config, glyphs));
-  }
+  const auto readings = top::ReadReadings(*text);
+  if (!readings) return RefuseTop(readings.error().message);
+  const settings::Outcome outcome{
+      .text = config.json ? *text + "\n" : top::PlainText(view, *readings, OutputWidth(), LookOf(config, glyphs))};
   return settings::WriteOut(outcome, "kepler top");
 }
 
