@@ -8,6 +8,10 @@
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 
+if [ "${1:-}" = --help ]; then
+  sed -n '2,/^set/s/^# \{0,1\}//p' "$0"
+  exit
+fi
 run_for=infinity
 if [ "${1:-}" = --for ]; then
   [[ "${2:-}" =~ ^[1-9][0-9]*$ ]] || die "--for needs a number of seconds"

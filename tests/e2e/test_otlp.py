@@ -130,7 +130,9 @@ class RealCollector(unittest.TestCase):
         outage = float(os.environ.get("KEPLER_E2E_OUTAGE", "4"))
         with tempfile.TemporaryDirectory() as folder, OtlpServer() as server:
             collector = Collector(folder, server.url.removesuffix("/v1/metrics"))
-            with Agent(config=CONFIG % f"http://127.0.0.1:{collector.port}") as agent:
+            interval = max(1, outage / 30)  # the queue has a limit
+            config = (CONFIG % f"http://127.0.0.1:{collector.port}").replace("    interval: 1s", f"    interval: {interval:g}s")
+            with Agent(config=config) as agent:
                 scrapes = {}
 
                 def look():
@@ -143,9 +145,9 @@ class RealCollector(unittest.TestCase):
                     look()
                     time.sleep(0.5)
                 queued = counted(agent, "kepler_push_queue_requests")
-                self.assertGreater(queued, outage / 2)
+                self.assertGreater(queued, outage / interval / 2)
                 with collector:
-                    wait_until(lambda: look() or counted(agent, "kepler_push_queue_requests") == 0, "the end of the queue", 120)
+                    wait_until(lambda: look() or counted(agent, "kepler_push_queue_requests") == 0, "the end of the queue", 120 + 2 * interval)
                     for reason in ("queue_full", "refused", "partial"):
                         self.assertEqual(counted(agent, "kepler_push_dropped_points_total", reason=reason), 0)
                 pushes = {round(push.time / 10**6): push for push in server.pushes}
@@ -153,7 +155,7 @@ class RealCollector(unittest.TestCase):
                 both = pushes.keys() & scrapes.keys()
                 print(f"{len(pushes)} ticks through the Collector, {queued} waited for {outage:g} s, {len(both)} compared",
                       flush=True)
-                self.assertGreater(len(both), min(outage / 2, 3))
+                self.assertGreater(len(both), min(outage / interval / 2, 3))
                 for at in both:
                     for zone in scrapes[at].zones():
                         for family, name, label in (("kepler_node_cpu_joules_total", "hw.energy", "hw__id"),

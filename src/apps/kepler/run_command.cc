@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -140,6 +141,10 @@ int RunCommand(std::vector<const char*> arguments, const BuildInfo& build) {
   const RunOptions options = TakeOptions(arguments);
   auto parsed = ParseCommandLine(arguments, build, {}, Moment::kStart);
   if (parsed.action == settings::Action::kHelp) parsed.text = kHelp;
+  const bool has_word = std::ranges::any_of(std::span(arguments).subspan(1),
+                                            [](std::string_view argument) { return !argument.starts_with('-'); });
+  if (parsed.action == settings::Action::kReject && options.argv.empty() && has_word)
+    return Refuse("there is no -- in front of the command: kepler run [<flags>] -- <command>", kNotMeasured);
   if (parsed.action != settings::Action::kRun) return settings::WriteOut(parsed, "kepler run");
   if (options.argv.empty()) return Refuse("there is no command after --; see kepler run --help", kNotMeasured);
   log::Configure(std::max(parsed.config.log_level, log::Level::kError), log::Format::kText, log::Stream::kStderr);
