@@ -4,7 +4,10 @@ import http.server
 import socketserver
 import ssl
 import subprocess
+import tempfile
 import threading
+
+from harness import free_port, run_to_end
 
 
 def make_certificate(folder):
@@ -12,6 +15,17 @@ def make_certificate(folder):
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
                     "-subj", "/CN=collector", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "key.pem", "-out",
                     "cert.pem"], cwd=folder, check=True, capture_output=True)
+
+
+def check_refused(test, exporter, settings, key):
+    """A start and --config.check both refuse `settings` of `exporter` and name the `key`."""
+    with test.subTest(settings), tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+        file.write(f"exporter: {{{exporter}: {{enabled: true, {settings}}}}}\n")
+        file.flush()
+        for flag in ("--config.check", f"--web.listen-address=127.0.0.1:{free_port()}"):
+            code, output = run_to_end(flag, f"--config.file={file.name}")
+            test.assertEqual(code, 1, output)
+            test.assertIn(f"exporter.{exporter}.{key}", output)
 
 
 class PushServer(contextlib.AbstractContextManager):
