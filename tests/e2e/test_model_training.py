@@ -288,9 +288,10 @@ class Retraining(TrainingServer):
         seconds, versions = time.monotonic() - began, [1]
         for turn in range(1, KILLS + 1):
             data = table(turn)
-            # A version that was written and not published keeps its number.
-            following = 1 + max(int(name[1:].split("-")[0]) for name in os.listdir(self.path("store/.versions/mine"))
-                                if name.startswith("v"))
+            # A version that was written and not published keeps its number; a directory without the model has none.
+            kept = self.path("store/.versions/mine")
+            following = 1 + max(int(name[1:].split("-")[0]) for name in os.listdir(kept)
+                                if name.startswith("v") and os.path.exists(f"{kept}/{name}/model.json"))
             with self.server() as server:
                 self.assertEqual(json.loads(server.get("/models/mine/model.json")[2])["version"], versions[-1])
                 training = subprocess.Popen([*args, data], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
