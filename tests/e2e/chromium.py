@@ -11,8 +11,14 @@ import time
 from harness import PATIENCE, end, require, scratch_directory
 
 PROGRAM = "/usr/bin/chromium"
+# What Chromium answers for a script whose document was replaced before it ended.
+NAVIGATED = ("Inspected target navigated or closed", "Execution context was destroyed", "Cannot find context with specified id")
 SWITCHES = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-extensions",
             "--disable-background-networking", "--disable-component-update", "--hide-scrollbars", "--remote-debugging-pipe"]
+
+
+class Navigated(AssertionError):
+    """The page went to another document while a script ran in it."""
 
 
 class Chromium(contextlib.AbstractContextManager):
@@ -90,7 +96,8 @@ class Chromium(contextlib.AbstractContextManager):
                 raise AssertionError(f"{method}: no answer")
             if answer.get("id") == self.count:
                 if "error" in answer:
-                    raise AssertionError(f"{method}: {answer['error']}")
+                    kind = Navigated if answer["error"].get("message", "").startswith(NAVIGATED) else AssertionError
+                    raise kind(f"{method}: {answer['error']}")
                 return answer["result"]
 
     def run(self, script):
@@ -100,13 +107,20 @@ class Chromium(contextlib.AbstractContextManager):
             raise AssertionError(f"{script}: {done['exceptionDetails']}")
         return done["result"].get("value")
 
+    def click(self, element):
+        """Clicks after this call has returned, for a click may replace the document. `element`: an expression."""
+        self.run(f"void setTimeout(() => {element}.click())")
+
     def wait(self, script, what, seconds=30):
+        """The first true value of an expression, in this document or in the one that replaces it."""
         deadline = time.monotonic() + seconds * PATIENCE
-        while not (value := self.run(script)):
+        while True:
+            with contextlib.suppress(Navigated):
+                if value := self.run(script):
+                    return value
             if time.monotonic() > deadline:
                 raise AssertionError(f"waited {seconds} s for {what}; {self.problems}")
             self.message(0.05)
-        return value
 
     def open(self, url):
         self.call("Page.navigate", url=url)

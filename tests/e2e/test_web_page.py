@@ -72,7 +72,7 @@ class Page(unittest.TestCase):
         with Chromium() as browser:
             browser.open(self.url)
             browser.run(f"document.getElementById('search').value = {json.dumps(HOSTILE)}")
-            browser.run("document.querySelector('form button').click()")
+            browser.click("document.querySelector('form button')")
             browser.wait("location.search.includes('search=') && document.readyState === 'complete'", "the search")
             browser.wait(f"{ROWS}.length === 1", "one row")
 
