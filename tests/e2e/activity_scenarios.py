@@ -18,18 +18,19 @@ NO_CAPABILITIES = [*NOBODY, "--inh-caps=-all", "--bounding-set=-all"]
 ONLY_BPF = [*NOBODY, *(f"--{kind}=-all,+bpf,+perfmon" for kind in ("inh-caps", "ambient-caps", "bounding-set"))]
 LEAST = {"bpf": 0.999, "procfs": 0.99}
 OTHERS_DELAY = 0.1  # seconds: of records of other tasks of the machine, which may end just before a scan
+INTERVAL = 1  # seconds between scans. Ends of other tasks between two scans hide unreported ones (unreported_ends.h).
 
 
 class Look:
     """The books of the agent and of the kernel, while the container is paused."""
 
-    def __init__(self, agent, container, ended, complete=False):
+    def __init__(self, agent, container, ended, delay=OTHERS_DELAY, complete=False):
         self.scrape, self.used = container.at_rest(
             lambda: audited(agent) if complete else agent.scrape_after(time.time() + SETTLED))
         self.seen = container.seconds(self.scrape) * 1e9
         self.time = float(self.scrape.value("kepler_snapshot_timestamp_seconds"))
         self.ended = ended.at(self.time)
-        self.others = ended.near(self.time, OTHERS_DELAY)  # the container is paused
+        self.others = ended.near(self.time, delay)  # the container is paused
         self.records = float(self.scrape.sum("kepler_activity_records_total", kind="task"))
         self.dropped = float(self.scrape.sum("kepler_activity_dropped_total", kind="task"))
         self.unreported = without_record(self.scrape)
@@ -57,14 +58,14 @@ def measured(body, *args, prefix=()):
         container = stack.enter_context(Container())
         gate = stack.enter_context(Gate())
         ended = stack.enter_context(Sampler(tasks_ended))
-        agent = stack.enter_context(metered_agent(tree, *args, interval="1s", command_prefix=prefix))
+        agent = stack.enter_context(metered_agent(tree, *args, interval=f"{INTERVAL}s", command_prefix=prefix))
         tree.start()
         shell = stack.enter_context(container.run_script(gate.script("work", body)))
         stack.callback(shell.kill)
         before = Look(agent, container, ended)
         gate.open()
         gate.wait_ended(600)
-        yield before, functools.partial(Look, agent, container, ended)
+        yield before, functools.partial(Look, agent, container, ended, INTERVAL + OTHERS_DELAY)
 
 
 def container_time(name, body, *args, source="bpf", prefix=(), own=0):
