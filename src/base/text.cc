@@ -72,6 +72,24 @@ std::string Clean(std::string_view bytes, size_t max, Replaces replaces) {
   return out;
 }
 
+/// Reads eight bytes at a time. The last eight may overlap those before.
+bool IsAscii(std::string_view bytes) {
+  constexpr uint64_t kHighBits = 0x8080808080808080U;
+  const auto word_at = [&](size_t at) {
+    uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + at, sizeof word);
+    return word;
+  };
+  uint64_t seen = 0;
+  if (bytes.size() < sizeof seen) {
+    for (const char byte : bytes) seen |= static_cast<uint8_t>(byte);
+    return (seen & kHighBits) == 0;
+  }
+  const size_t last = bytes.size() - sizeof seen;
+  for (size_t at = 0; at < last; at += sizeof seen) seen |= word_at(at);
+  return ((seen | word_at(last)) & kHighBits) == 0;
+}
+
 }  // namespace
 
 std::string SanitizeUtf8(std::string_view bytes, size_t max) {
@@ -79,10 +97,7 @@ std::string SanitizeUtf8(std::string_view bytes, size_t max) {
 }
 
 bool IsValidUtf8(std::string_view bytes) {
-  for (uint64_t word = 0; bytes.size() >= sizeof word; bytes.remove_prefix(sizeof word)) {
-    std::memcpy(&word, bytes.data(), sizeof word);
-    if ((word & 0x8080808080808080U) != 0) break;  // not ASCII
-  }
+  if (IsAscii(bytes)) return true;
   while (!bytes.empty()) {
     const size_t length = ValidPrefix(bytes);
     if (length == 0) return false;
