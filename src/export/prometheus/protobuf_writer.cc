@@ -47,13 +47,16 @@ size_t LabelSize(std::string_view name_field, std::string_view value) {
 /// Appends a field `label`. `value` is valid UTF-8. Rows are mostly labels, so this writes to one piece of memory.
 void AppendLabel(std::string& out, std::string_view name_field, std::string_view value) {
   const size_t before = out.size();
-  out.resize(before + LabelSize(name_field, value));
-  char* at = out.data() + before;
-  *at++ = static_cast<char>(kLabel << 3 | 2);
-  at += protozero::add_varint_to_buffer(at, name_field.size() + WithLength(value.size()));
-  at += name_field.copy(at, name_field.size());
-  at += protozero::add_varint_to_buffer(at, value.size());
-  value.copy(at, value.size());
+  const size_t size = before + LabelSize(name_field, value);
+  out.resize_and_overwrite(size, [&](char* text, size_t /*capacity: libstdc++ 12*/) {
+    char* at = text + before;
+    *at++ = static_cast<char>(kLabel << 3 | 2);
+    at += protozero::add_varint_to_buffer(at, name_field.size() + WithLength(value.size()));
+    at += name_field.copy(at, name_field.size());
+    at += protozero::add_varint_to_buffer(at, value.size());
+    value.copy(at, value.size());
+    return size;
+  });
 }
 
 /// Calls f(value), with invalid UTF-8 replaced.
