@@ -36,7 +36,7 @@ void ReadPlainPageOf10000Processes(benchmark::State& state) {
 }
 BENCHMARK(ReadPlainPageOf10000Processes)->Unit(benchmark::kMillisecond);
 
-/// A push by remote write after another one, so that ended series are looked for.
+/// A push by remote write after another one with the same series.
 void Push10000Processes(benchmark::State& state, remote_write::Version version) {
   const auto snapshot =
       std::make_shared<snapshot::Snapshot>(testing::BusySnapshot({"core", "dram", "package", "psys"}, 10'000));

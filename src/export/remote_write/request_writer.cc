@@ -39,10 +39,12 @@ void RequestWriter::Encode(const std::function<void(push::Request)>& take) {
   take_ = &take;
   time_ = UnixMilliseconds(snapshot_->taken_at);
   keys_.clear();
+  const uint64_t last_sum = std::exchange(sum_of_keys_, 0);
   is_ending_ = false;
   series::VisitSeries(*snapshot_, options_.selection, series::ExtrasOf(reading), *this);
   is_ending_ = true;
-  if (last_snapshot_) series::VisitSeries(*last_snapshot_, options_.selection, series::ExtrasOf(last_), *this);
+  if (last_snapshot_ && sum_of_keys_ != last_sum)
+    series::VisitSeries(*last_snapshot_, options_.selection, series::ExtrasOf(last_), *this);
   Flush();
   Keep(reading);
 }
@@ -63,6 +65,8 @@ void RequestWriter::Begin(const series::Family& family) {
     template_.push_back(
         {NameOf(name), name == "node_name" ? std::string_view(options_.node_name) : std::string_view()});
   std::ranges::sort(template_, {}, &Label::name);
+  family_key_ = 0;
+  for (const Label& label : template_) family_key_ = Mix(Mix(family_key_, label.name), label.value);
   value_at_.clear();
   for (const std::string_view name : family.labels)
     if (name != "node_name")
@@ -81,15 +85,21 @@ void RequestWriter::MakeRow(const series::Labels& labels) {
   is_row_open_ = false;
   repaired_.clear();
   row_ = template_;
-  for (size_t i = 0; i < labels.values.size(); ++i) row_[value_at_[i]].value = Valid(labels.values[i]);
+  row_key_ = family_key_;
+  for (size_t i = 0; i < labels.values.size(); ++i) {
+    const std::string_view value = Valid(labels.values[i]);
+    row_[value_at_[i]].value = value;
+    row_key_ = Mix(row_key_, value);
+  }
   if (labels.further != nullptr && !labels.further->empty()) {
-    for (const auto& [name, value] : *labels.further) row_.push_back({name, Valid(value)});
+    for (const auto& [name, value] : *labels.further) {
+      row_.push_back({name, Valid(value)});
+      row_key_ = Mix(Mix(row_key_, name), row_.back().value);
+    }
     std::ranges::sort(row_, {}, &Label::name);
   }
   // An empty label is no label. The zone of AddZones() has no value here.
   std::erase_if(row_, [](const Label& label) { return label.value.empty(); });
-  row_key_ = 0;
-  for (const Label& label : row_) row_key_ = Mix(Mix(row_key_, label.name), label.value);
 }
 
 void RequestWriter::OpenRow() {
@@ -126,7 +136,7 @@ void RequestWriter::AddSample(std::string_view zone, double value, BootTime begi
   if (is_ending_) {
     message_->Add(zone, {.value = std::bit_cast<double>(kStaleMarker), .time = time_});
   } else {
-    keys_.insert(key);
+    if (keys_.insert(key).second) sum_of_keys_ += key;
     message_->Add(zone, {.value = value, .time = time_, .start = StartOf(begin)});
   }
   ++series_;

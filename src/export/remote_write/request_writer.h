@@ -69,6 +69,7 @@ class RequestWriter final : private series::Visitor {
   int64_t time_ = 0;                          // of all samples, in Unix milliseconds
   size_t series_ = 0;                         // in the message
   boost::unordered_flat_set<uint64_t> keys_;  // hashes of the labels of all its series
+  uint64_t sum_of_keys_ = 0;                  // that of the last push is the same if no series came or ended
   bool is_ending_ = false;                    // the visited series are those of the last push
   // The current family.
   const series::Family* family_ = nullptr;
@@ -76,9 +77,10 @@ class RequestWriter final : private series::Visitor {
   bool is_family_open_ = false;   // in the message
   std::vector<Label> template_;   // labels of its series, sorted; values of the constant ones
   std::vector<size_t> value_at_;  // index in template_ of each label that has a value
+  uint64_t family_key_ = 0;       // hash of `template_`
   // The current row.
   std::vector<Label> row_;
-  uint64_t row_key_ = 0;              // hash of `row_`
+  uint64_t row_key_ = 0;              // hash of family and labels
   bool is_row_open_ = false;          // in the message
   std::deque<std::string> repaired_;  // values in `row_` that were not UTF-8
 };

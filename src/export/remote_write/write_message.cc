@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <utility>
+#include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <protozero/pbf_writer.hpp>
@@ -84,6 +85,7 @@ class MessageV2 final : public WriteMessage {
   }
   void BeginRow(std::span<const Label> labels) override {
     row_.clear();
+    next_ = 0;
     for (const Label& label : labels) AddLabel(row_, label);
   }
   void Add(std::string_view zone, const Sample& sample) override {
@@ -107,6 +109,7 @@ class MessageV2 final : public WriteMessage {
     message += all_series_;
     all_series_.clear();
     refs_by_text_.clear();
+    last_.clear();
     return message;
   }
 
@@ -126,11 +129,23 @@ class MessageV2 final : public WriteMessage {
     AddText(request, kRequestSymbols, text);
     return ref;
   }
+  struct Symbol {
+    std::string text;
+    uint32_t ref = 0;
+  };
+
   void AddLabel(std::string& to, const Label& label) {
-    protozero::add_varint_to_buffer(&to, Ref(label.name));
-    protozero::add_varint_to_buffer(&to, Ref(label.value));
+    for (const std::string_view text : {label.name, label.value}) {
+      if (next_ == last_.size()) last_.emplace_back();
+      Symbol& last = last_[next_++];
+      if (last.text != text) last = {std::string(text), Ref(text)};
+      protozero::add_varint_to_buffer(&to, last.ref);
+    }
   }
 
+  // Texts of the labels at the same places of the row before, which are mostly the same. They save lookups.
+  std::vector<Symbol> last_;
+  size_t next_ = 0;  // place of the next text
   boost::unordered_flat_map<std::string, uint32_t, Hash, std::equal_to<>> refs_by_text_;
   std::string symbols_;
   std::string all_series_;
