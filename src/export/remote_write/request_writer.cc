@@ -151,11 +151,10 @@ int64_t RequestWriter::StartOf(BootTime begin) const {
 
 void RequestWriter::Flush() {
   if (series_ == 0) return;
-  const std::string plain = message_->Take();
-  std::string body;
-  snappy::Compress(plain.data(), plain.size(), &body);
-  body.shrink_to_fit();  // it may wait in the queue
-  (*take_)({.body = std::make_shared<const std::string>(std::move(body)), .points = std::exchange(series_, 0)});
+  const std::string_view plain = message_->Finish();
+  snappy::Compress(plain.data(), plain.size(), &compressed_);
+  message_->Clear();
+  (*take_)({.body = std::make_shared<const std::string>(compressed_), .points = std::exchange(series_, 0)});
   is_family_open_ = false;
 }
 

@@ -68,6 +68,7 @@ class RequestWriter final : private series::Visitor {
   const std::function<void(push::Request)>* take_ = nullptr;
   int64_t time_ = 0;                          // of all samples, in Unix milliseconds
   size_t series_ = 0;                         // in the message
+  std::string compressed_;                    // reused
   boost::unordered_flat_set<uint64_t> keys_;  // hashes of the labels of all its series
   uint64_t sum_of_keys_ = 0;                  // that of the last push is the same if no series came or ended
   bool is_ending_ = false;                    // the visited series are those of the last push

@@ -58,14 +58,29 @@ class MessageV1 final : public WriteMessage {
     pbf_writer(message_).add_bytes_vectored(kRequestSeries, row_, rest_);
   }
   [[nodiscard]] size_t size() const override { return message_.size(); }
-  [[nodiscard]] std::string Take() override { return std::exchange(message_, {}); }
+  [[nodiscard]] std::string_view Finish() override { return message_; }
+  void Clear() override { message_.clear(); }
 
  private:
+  /// Requests are mostly labels, so this writes to one piece of memory.
   static void AddLabel(std::string& to, const Label& label) {
-    pbf_writer series(to);
-    pbf_writer writer(series, kSeriesLabels);
-    AddText(writer, kLabelName, label.name);
-    AddText(writer, kLabelValue, label.value);
+    const size_t size = FieldSize(label.name) + FieldSize(label.value);
+    const size_t before = to.size();
+    to.resize(before + 1 + static_cast<size_t>(protozero::length_of_varint(size)) + size);
+    char* at = to.data() + before;
+    *at++ = TagOf(kSeriesLabels);
+    at += protozero::add_varint_to_buffer(at, size);
+    at = PutText(at, kLabelName, label.name);
+    PutText(at, kLabelValue, label.value);
+  }
+  static size_t FieldSize(std::string_view text) {
+    return 1 + static_cast<size_t>(protozero::length_of_varint(text.size())) + text.size();
+  }
+  static char TagOf(uint32_t field) { return static_cast<char>(field << 3 | 2); }  // of a field with a length
+  static char* PutText(char* at, uint32_t field, std::string_view text) {
+    *at++ = TagOf(field);
+    at += protozero::add_varint_to_buffer(at, text.size());
+    return at + text.copy(at, text.size());
   }
 
   std::string message_;
@@ -104,13 +119,12 @@ class MessageV2 final : public WriteMessage {
   }
   [[nodiscard]] size_t size() const override { return symbols_.size() + all_series_.size(); }
   /// The symbols are first: a server may resolve references while it reads.
-  [[nodiscard]] std::string Take() override {
-    std::string message = std::exchange(symbols_, {});
-    message += all_series_;
+  [[nodiscard]] std::string_view Finish() override { return symbols_ += all_series_; }
+  void Clear() override {
+    symbols_.clear();
     all_series_.clear();
     refs_by_text_.clear();
     last_.clear();
-    return message;
   }
 
  private:

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
 #include <string_view>
 
 #include "export/series/family.h"
@@ -37,8 +36,10 @@ class WriteMessage {
   virtual void Add(std::string_view zone, const Sample& sample) = 0;
   /// Bytes so far.
   [[nodiscard]] virtual size_t size() const = 0;
-  /// Returns the message and begins an empty one. BeginFamily() and BeginRow() must follow.
-  [[nodiscard]] virtual std::string Take() = 0;
+  /// Returns the message, which is valid until the next call. Only Clear() may follow.
+  [[nodiscard]] virtual std::string_view Finish() = 0;
+  /// Begins an empty message in the same memory. BeginFamily() and BeginRow() must follow.
+  virtual void Clear() = 0;
 };
 
 [[nodiscard]] std::unique_ptr<WriteMessage> MakeWriteMessage(Version version);

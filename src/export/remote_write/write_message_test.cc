@@ -39,7 +39,7 @@ TEST_P(WriteMessageTest, SeriesAndMetadata_AreReadBack) {
   EXPECT_EQ(message_->size(), 0U);
   AddTwo();
   const size_t size = message_->size();
-  const std::string plain = message_->Take();
+  const std::string plain(message_->Finish());
   EXPECT_EQ(plain.size(), size);
   const Decoded decoded = Decode(Snappy(plain), GetParam());
   EXPECT_THAT(decoded.series,
@@ -49,12 +49,13 @@ TEST_P(WriteMessageTest, SeriesAndMetadata_AreReadBack) {
   EXPECT_EQ(decoded.metadata.at("a_joules_total"), "type=1 help=Energy unit=joules");
 }
 
-TEST_P(WriteMessageTest, AfterTake_TheNextMessageIsComplete) {
+TEST_P(WriteMessageTest, AfterClear_TheNextMessageIsComplete) {
   AddTwo();
-  const std::string first = message_->Take();
+  const std::string first(message_->Finish());
+  message_->Clear();
   EXPECT_EQ(message_->size(), 0U);
   AddTwo();
-  EXPECT_EQ(message_->Take(), first);
+  EXPECT_EQ(message_->Finish(), first);
 }
 
 TEST(WriteMessageV2, Symbols_AreFirstAndUnique) {
@@ -64,7 +65,7 @@ TEST(WriteMessageV2, Symbols_AreFirstAndUnique) {
     message->BeginRow(kLabels);
     message->Add("kepler", {.value = 1, .time = 2});
   }
-  const std::string plain = message->Take();
+  const std::string plain(message->Finish());
   EXPECT_EQ(plain.substr(0, 4), std::string("\x22\x00\x22\x06", 4)) << "the empty symbol, then Energy";
   EXPECT_THAT(WireMessage(plain).Texts(4),
               ElementsAre("", "Energy", "joules", "__name__", "a_joules_total", "job", "kepler", "zone"));
