@@ -128,10 +128,10 @@ class Scraper:
 class Agent:
     """A running agent; `ready_after` is the wall time until its first complete snapshot."""
 
-    def __init__(self, tools, meter, interval, staleness="1h", options=()):
+    def __init__(self, tools, meter, interval, staleness="1h", options=(), config=""):
         self.port = free_port()
         self._config = tempfile.NamedTemporaryFile("w", suffix=".yaml")
-        self._config.write(f"monitor: {{interval: {interval}, staleness: {staleness}}}\n")
+        self._config.write(f"monitor: {{interval: {interval}, staleness: {staleness}}}\n{config}")
         self._config.flush()
         begin = time.monotonic()
         self._process = subprocess.Popen(
