@@ -28,7 +28,7 @@ bool Overlap(const AcpiMeter& a, const AcpiMeter& b) {
 
 bool AllDiffer(std::span<const AcpiMeter> meters) {
   for (size_t i = 0; i < meters.size(); ++i) {
-    if (meters[i].measures.empty()) return false;
+    if (meters[i].measures.empty() || !meters[i].has_sensor) return false;
     for (size_t k = i + 1; k < meters.size(); ++k)
       if (Overlap(meters[i], meters[k])) return false;
   }
@@ -51,12 +51,15 @@ AcpiCoverage ChooseAcpiMeters(std::span<const AcpiMeter> meters) {
     return coverage;
   }
   for (size_t i = 0; i < meters.size(); ++i) {
-    if (!std::ranges::all_of(meters, [&](const AcpiMeter& other) { return Covers(meters[i], other); })) continue;
+    const auto is_covered = [&](const AcpiMeter& other) { return Covers(meters[i], other); };
+    if (!meters[i].has_sensor || !std::ranges::all_of(meters, is_covered)) continue;
     coverage.counts[i] = true;
     return coverage;
   }
   coverage.doubt =
-      "the firmware does not say (measures/) whether these ACPI power meters overlap, so none counts in the total";
+      std::ranges::all_of(meters, &AcpiMeter::has_sensor)
+          ? "the firmware does not say (measures/) whether these ACPI power meters overlap, so none counts in the total"
+          : "an ACPI power meter without a sensor may measure a part of the machine, so none counts in the total";
   return coverage;
 }
 

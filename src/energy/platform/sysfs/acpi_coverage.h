@@ -9,8 +9,9 @@
 namespace kepler::energy::platform::sysfs {
 
 struct AcpiMeter {
-  std::string label;                  // "module_power" of an NVIDIA Grace socket; "" for most
-  std::vector<std::string> measures;  // absolute paths of devices; empty if the firmware does not say
+  std::string label{};                  // "module_power" of an NVIDIA Grace socket; "" for most
+  std::vector<std::string> measures{};  // absolute paths of devices; empty if the firmware does not say
+  bool has_sensor = true;               // false: it shows no power
 };
 
 struct AcpiCoverage {
@@ -20,8 +21,8 @@ struct AcpiCoverage {
 
 ///   one meter                               it counts
 ///   modules of Grace                        they count; an unlabelled meter may contain them
-///   one measures what all others measure    it counts, the first of several
-///   all measure different devices           all count
+///   one measures what all others measure    it counts, the first of several with a sensor
+///   all measure different devices           all count, if each has a sensor
 ///   anything else                           none counts
 [[nodiscard]] AcpiCoverage ChooseAcpiMeters(std::span<const AcpiMeter> meters);
 

@@ -41,6 +41,17 @@ TEST(ChooseAcpiMeters, Unknown_NoneCountsAndThatIsSaid) {
   }
 }
 
+TEST(ChooseAcpiMeters, OneWithoutSensor_TheOthersCountOnlyIfTheyCoverIt) {
+  const auto blind = [](const std::string& measured) { return AcpiMeter{.measures = {measured}, .has_sensor = false}; };
+  EXPECT_THAT(Counts({{"", {kModuleA}}, blind(kModuleB)}), ElementsAre(false, false)) << "the sum lacks a part";
+  EXPECT_THAT(Doubt({{"", {kModuleA}}, blind(kModuleB)}), ::testing::HasSubstr("without a sensor"));
+  EXPECT_THAT(Counts({{}, {.has_sensor = false}}), ElementsAre(false, false));
+  EXPECT_THAT(Counts({{"", {kModuleA}}, blind(kBus)}), ElementsAre(false, false));
+  EXPECT_THAT(Counts({{"", {kBus}}, blind(kModuleB)}), ElementsAre(true, false));
+  EXPECT_EQ(Doubt({{"", {kBus}}, blind(kModuleB)}), "");
+  EXPECT_THAT(Counts({blind(kBus), {"", {kBus}}}), ElementsAre(false, true));
+}
+
 TEST(ChooseAcpiMeters, ModulesOfGrace_AreAdded) {
   EXPECT_THAT(Counts({{"module_power", {}}, {"module_power", {}}}), ElementsAre(true, true));
   EXPECT_EQ(Doubt({{"module_power", {}}, {"module_power", {}}}), "");

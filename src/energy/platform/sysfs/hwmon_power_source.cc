@@ -97,6 +97,7 @@ Result<std::vector<Domain>> HwmonPowerSource::Discover() {
   files_.clear();
   std::vector<Domain> domains;
   std::vector<AcpiMeter> meters;
+  std::vector<AcpiMeter> without_sensor;
   std::vector<std::string> without_input;
   std::string refused;
   for (const std::string& name : listed_) {
@@ -106,6 +107,7 @@ Result<std::vector<Domain>> HwmonPowerSource::Discover() {
     if (!sensors) {
       refused += fmt::format("; {} is not used: {}", device->directory, sensors.error().message);
       without_input.push_back(device->directory);
+      without_sensor.push_back({.measures = MeasuredBy(*device), .has_sensor = false});
       continue;
     }
     std::erase_if(*sensors, [](const hwmon::Sensor& sensor) {
@@ -121,6 +123,7 @@ Result<std::vector<Domain>> HwmonPowerSource::Discover() {
     if (std::none_of(domains.begin() + static_cast<std::ptrdiff_t>(before), domains.end(), is_input))
       without_input.push_back(device->directory);
   }
+  meters.insert(meters.end(), without_sensor.begin(), without_sensor.end());  // the others have the indices of domains
   if (kind_ == HwmonPowerKind::kAcpi)
     UseCoverage(ChooseAcpiMeters(meters), domains);
   else

@@ -87,6 +87,14 @@ TEST_F(HwmonPowerSourceTest, Discover_SeveralAcpiMeters_AreAddedOnlyIfTheyMeasur
   EXPECT_THAT((*source_->Discover())[0].doubt, HasSubstr("none counts in the total"));
 }
 
+TEST_F(HwmonPowerSourceTest, Discover_AcpiMeterWithoutSensor_TheOtherIsNotTheMachine) {
+  AcpiMeter(1, "150000000");
+  AcpiMeter(0, "");
+  tree_.Remove("devices/LNXSYSTM:00/ACPI000D:00/power1_average");
+  EXPECT_THAT(Sensors(HwmonPowerKind::kAcpi), ElementsAre("ACPI000D:01/power1 power_meter part"));
+  EXPECT_THAT((*source_->Discover())[0].doubt, HasSubstr("without a sensor"));
+}
+
 TEST_F(HwmonPowerSourceTest, Discover_PowerSupply_RailsArePartsOfItsTotal) {
   Corsair();
   EXPECT_TRUE(HwmonPowerSource::IsPresent(tree_.root(), HwmonPowerKind::kPsu));
