@@ -44,7 +44,8 @@ bool IsWhole(std::string_view name) { return SumOf(name).size() == kSumDigits; }
 
 /// A crash leaves the old file or the new one.
 Status WriteWhole(const std::string& temporary, const std::string& path, std::string_view text) {
-  const UniqueFd file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644));
+  ::unlink(temporary.c_str());  // of a killed process, or a pipe, which would keep open() waiting
+  const UniqueFd file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
   if (!file.valid()) return FailErrno("write", temporary);
   Status written = WriteAll(file.get(), temporary, text);
   if (written && ::fsync(file.get()) != 0) written = FailErrno("write", temporary);

@@ -10,6 +10,7 @@
 
 #include "os/dirents.h"
 #include "testing/fake_tree.h"
+#include "testing/fifo.h"
 
 namespace kepler::model_store {
 namespace {
@@ -86,6 +87,25 @@ TEST(ModelCache, OtherKeys_AreRemoved_NothingElse) {
   EXPECT_EQ(Loaded(cache, "http://h/b"), "http://h/b");
   EXPECT_EQ(Loaded(cache, "http://h/a").error().kind, ErrorKind::kNotFound);
   ModelCache(tree.Path("not there")).KeepOnly({});
+}
+
+TEST(ModelCache, PipesAndDevices_AreRefusedAndReplaced) {
+  kepler::testing::FakeTree tree;
+  const ModelCache cache(tree.Path("kept"));
+  ASSERT_TRUE(cache.Save("http://h/a", "one"));
+  const std::string name = "kept/" + os::ListDir(tree.Path("kept"))->front();
+  tree.Remove(name);
+  tree.Symlink(name, "/dev/zero");
+  EXPECT_EQ(Loaded(cache, "http://h/a").error().kind, ErrorKind::kInvalid);
+  tree.Remove(name);
+  kepler::testing::MakeFifo(tree.Path(name));
+  EXPECT_EQ(Loaded(cache, "http://h/a").error().kind, ErrorKind::kInvalid);
+  const std::string unfinished = tree.Path(name.substr(0, name.rfind('-')) + "-new");
+  kepler::testing::MakeFifo(unfinished);
+  const UniqueFd reader(::open(unfinished.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));  // a writer does not wait
+  EXPECT_TRUE(cache.Save("http://h/a", "two"));
+  EXPECT_EQ(Loaded(cache, "http://h/a"), "two");
+  EXPECT_THAT(*os::ListDir(tree.Path("kept")), SizeIs(1));
 }
 
 TEST(ModelCache, WhereNothingCanBeWritten_SaysSo) {
