@@ -23,6 +23,7 @@
 #include "model/sha256.h"
 #include "modelserver/model_index.h"
 #include "modelserver/store_lock.h"
+#include "modelserver/training_facts.h"
 
 namespace kepler::modelserver {
 namespace {
@@ -70,7 +71,10 @@ Status CheckVersion(const std::string& published, uint32_t next) {
 }
 
 Status WriteVersion(const fs::path& directory, const Upload& upload) {
-  std::vector<lab::files::OutputFile> files = {{(directory / kOwnFile).string(), std::string(upload.json)}};
+  std::vector<lab::files::OutputFile> files;
+  if (upload.trained_until > 0)
+    files.push_back({(directory / kTrainingFile).string(), TrainingText(upload.trained_until)});
+  files.push_back({(directory / kOwnFile).string(), std::string(upload.json)});
   if (!upload.signature.empty())
     files.push_back({(directory / kSignatureFile).string(), std::string(upload.signature)});
   return lab::files::WriteFiles(files);

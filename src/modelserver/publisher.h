@@ -24,6 +24,7 @@ struct Upload {
   std::string_view name;       // of the directory
   std::string_view json;       // model.json
   std::string_view signature;  // model.json.sig; empty: none
+  double trained_until = 0;    // as in training_facts.h; 0: unknown
   // Of the lock: who publishes, and how long to wait for another one.
   std::string_view publisher = "kepler-model";
   std::chrono::milliseconds patience = kPublishWait;

@@ -15,6 +15,7 @@
 #include "modelserver/model_tree.h"
 #include "modelserver/store_lock.h"
 #include "modelserver/store_test_util.h"
+#include "modelserver/training_facts.h"
 
 namespace kepler::modelserver {
 namespace {
@@ -55,6 +56,18 @@ TEST_F(PublisherTest, AModelIsPublishedWithItsSignature) {
   ASSERT_TRUE(index);
   ASSERT_NE((*index)->FindOwn("m"), nullptr);
   EXPECT_TRUE((*index)->skipped.empty());
+}
+
+TEST_F(PublisherTest, TheTimeOfTheTrainingDataIsPublishedWithTheModel) {
+  ASSERT_TRUE(Publish(files.root(), {.name = "m", .json = Model(1), .signature = {}, .trained_until = 1000.5}));
+  EXPECT_EQ(TrainedUntil(files.Path("models/m")), 1000.5);
+  ASSERT_TRUE(Upload(Model(1), "sig later"));
+  EXPECT_EQ(TrainedUntil(files.Path("models/m")), 1000.5) << "the same version";
+  ASSERT_TRUE(Upload(Model(2)));
+  EXPECT_EQ(TrainedUntil(files.Path("models/m")), 0) << "nobody says";
+  const auto kept = KeptVersions(files.root(), "m");
+  ASSERT_EQ(kept.size(), 2U);
+  EXPECT_EQ(TrainedUntil(kept[0].directory), 1000.5);
 }
 
 TEST_F(PublisherTest, ANewerVersionReplacesBothFiles) {

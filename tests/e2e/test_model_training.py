@@ -229,6 +229,10 @@ class Retraining(TrainingServer):
         seen = self.train_on(self.table(1000, 30, 0.08, rows=160))
         self.assertFalse(seen["published"])
         self.assertIn("only 0 rows are new to both models", seen["reason"])
+        # As after a kill between the publish and its line in the log.
+        os.rename(self.path("store/.versions/mine/decisions.jsonl"), self.path("log"))
+        self.assertEqual(self.train_on(self.table(1000, 30, 0.08, rows=160))["reason"], seen["reason"])
+        os.rename(self.path("log"), self.path("store/.versions/mine/decisions.jsonl"))
         changed = self.train_on(self.table(3000, 30, 0.08))
         self.assertEqual((changed["published"], changed["new_version"]), (True, 2), changed)
         self.assertGreater(changed["old_mae"], 10 * changed["new_mae"])

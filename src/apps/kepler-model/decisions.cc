@@ -17,7 +17,8 @@
 
 namespace kepler::lab::tool {
 
-std::string ModelInStore::Published() const { return fmt::format("{}/models/{}{}", store, name, files::kModelFile); }
+std::string ModelInStore::Link() const { return fmt::format("{}/models/{}", store, name); }
+std::string ModelInStore::Published() const { return Link() + files::kModelFile; }
 std::string ModelInStore::Versions() const { return store + "/.versions/" + name; }
 
 Status Remember(const ModelInStore& of, const modelserver::Decision& decision) {
@@ -50,14 +51,6 @@ Result<uint32_t> NextVersion(const ModelInStore& of, uint32_t published) {
                     "and restart the agents that use it",
                     of.name, latest, of.Versions()));
   return latest + 1;
-}
-
-Result<double> TrainedUntil(const ModelInStore& of, uint32_t version) {
-  double until = 0;
-  KEPLER_TRY(const auto decisions, modelserver::ReadDecisions(of.Versions() + modelserver::kDecisionsFile));
-  for (const modelserver::Decision& decision : decisions)
-    if (decision.is_published && decision.new_version == version) until = decision.trained_until;
-  return until;
 }
 
 }  // namespace kepler::lab::tool

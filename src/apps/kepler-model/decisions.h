@@ -13,6 +13,7 @@ namespace kepler::lab::tool {
 struct ModelInStore {
   std::string store;
   std::string name;
+  [[nodiscard]] std::string Link() const;       // to the directory of the published version
   [[nodiscard]] std::string Published() const;  // path of model.json
   [[nodiscard]] std::string Versions() const;   // directory
 };
@@ -23,8 +24,5 @@ struct ModelInStore {
 /// Number of the next version: larger than that of the published version and of each that the store keeps. kInvalid if
 /// there is none.
 [[nodiscard]] Result<uint32_t> NextVersion(const ModelInStore& of, uint32_t published);
-
-/// Time of the last data that trained a published version, in Unix seconds; 0: unknown.
-[[nodiscard]] Result<double> TrainedUntil(const ModelInStore& of, uint32_t version);
 
 }  // namespace kepler::lab::tool

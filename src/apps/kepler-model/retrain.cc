@@ -22,6 +22,7 @@
 #include "model/model_json.h"
 #include "modelserver/model_index.h"
 #include "modelserver/publisher.h"
+#include "modelserver/training_facts.h"
 
 namespace kepler::lab::tool {
 namespace {
@@ -74,13 +75,24 @@ constexpr size_t kMinTestRows = 20;
 
 ModelInStore ModelOf(const Retraining& config) { return {.store = config.store, .name = config.of.name}; }
 
+struct Old {
+  uint32_t version = 0;
+  double trained_until = 0;
+};
+
 /// The published model; nothing if there is none.
-Result<std::optional<model::PowerModel>> ReadOld(const Retraining& config) {
-  const auto text = ReadSmallFile(ModelOf(config).Published(), modelserver::kMaxUploadBytes);
+Result<std::optional<Old>> ReadOld(const Retraining& config) {
+  // A publish replaces the link to the directory at any time. Both files must be of one version.
+  std::error_code error;
+  const std::string directory = std::filesystem::canonical(ModelOf(config).Link(), error).string();
+  if (error == std::errc::no_such_file_or_directory) return std::nullopt;
+  if (error) return FailErrno("find", ModelOf(config).Link(), error.value());
+  const auto text = ReadSmallFile(directory + files::kModelFile, modelserver::kMaxUploadBytes);
   if (!text && text.error().kind == ErrorKind::kNotFound) return std::nullopt;
   if (!text) return std::unexpected(text.error());
-  KEPLER_TRY(model::PowerModel old, files::InFile(ModelOf(config).Published(), model::ReadModelJson(*text)));
-  return old;
+  KEPLER_TRY(const model::PowerModel model, files::InFile(ModelOf(config).Published(), model::ReadModelJson(*text)));
+  KEPLER_TRY(const double trained_until, modelserver::TrainedUntil(directory));
+  return Old{.version = model.version, .trained_until = trained_until};
 }
 
 struct Split {
@@ -176,9 +188,11 @@ Status PublishSigned(const Retraining& config, const std::optional<model_store::
   if (key) {
     KEPLER_TRY(signature, key->Sign(text));
   }
-  const auto published = modelserver::Publish(
-      config.store,
-      {.name = config.of.name, .json = text, .signature = signature, .publisher = "kepler-model retrain"});
+  const auto published = modelserver::Publish(config.store, {.name = config.of.name,
+                                                             .json = text,
+                                                             .signature = signature,
+                                                             .trained_until = decision.trained_until,
+                                                             .publisher = "kepler-model retrain"});
   if (published) return {};
   const ErrorKind kind = published.error().kind;
   if (kind != ErrorKind::kUnavailable && kind != ErrorKind::kTimeout) return std::unexpected(published.error());
@@ -195,8 +209,7 @@ Status Retrain(const Retraining& given) {
   decision.old_version = old ? old->version : 0;
   KEPLER_TRY(decision.new_version, NextVersion(ModelOf(config), decision.old_version));
   config.of.model_version = decision.new_version;
-  KEPLER_TRY(const double trained_until, old ? TrainedUntil(ModelOf(config), old->version) : Result<double>(0));
-  KEPLER_TRY(const Split split, SplitTable(config, trained_until));
+  KEPLER_TRY(const Split split, SplitTable(config, old ? old->trained_until : 0));
   decision.rows = split.test_rows;
   decision.trained_until = split.trained_until;
   const std::string test = config.of.output + "/test.csv";

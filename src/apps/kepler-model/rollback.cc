@@ -18,6 +18,7 @@
 #include "model/model_json.h"
 #include "modelserver/model_index.h"
 #include "modelserver/publisher.h"
+#include "modelserver/training_facts.h"
 
 namespace kepler::lab::tool {
 namespace {
@@ -72,17 +73,20 @@ Result<KeptVersion> Choose(const RollingBack& config, const std::vector<KeptVers
 }
 
 /// Under a new number, because agents refuse a smaller version than theirs.
-Status PublishRenumbered(const RollingBack& config, const KeptVersion& of, uint32_t version) {
+Status PublishRenumbered(const RollingBack& config, const KeptVersion& of, const modelserver::Decision& decision) {
   KEPLER_TRY(model::PowerModel model, model::ReadModelJson(of.json));
-  model.version = version;
+  model.version = decision.new_version;
   KEPLER_TRY(const std::string text, files::ModelText(model));
   std::string signature;
   if (!config.sign_key.empty()) {
     KEPLER_TRY(const auto key, ReadSignKey(config.sign_key));
     KEPLER_TRY(signature, key.Sign(text));
   }
-  const auto published = modelserver::Publish(
-      config.store, {.name = config.name, .json = text, .signature = signature, .publisher = kPublisher});
+  const auto published = modelserver::Publish(config.store, {.name = config.name,
+                                                             .json = text,
+                                                             .signature = signature,
+                                                             .trained_until = decision.trained_until,
+                                                             .publisher = kPublisher});
   if (!published) return std::unexpected(published.error());
   return {};
 }
@@ -99,7 +103,7 @@ Status RollBack(const RollingBack& config) {
   KEPLER_TRY(const KeptVersion before, Choose(config, kept, decision.old_version));
   const bool keeps_number = config.sign_key.empty() && !before.signature.empty();
   decision.new_version = keeps_number ? before.version : std::max(next, decision.old_version + 1);
-  KEPLER_TRY(decision.trained_until, TrainedUntil(model, before.version));
+  KEPLER_TRY(decision.trained_until, modelserver::TrainedUntil(before.directory));
   decision.reason =
       fmt::format("rolled back to version {}{}", before.version, keeps_number ? ", with its number and signature" : "");
   if (keeps_number) {
@@ -107,7 +111,7 @@ Status RollBack(const RollingBack& config) {
     Note(fmt::format("agents that use version {} keep it until they restart; to replace it, sign with --sign-key",
                      decision.old_version));
   } else {
-    KEPLER_CHECK_OK(PublishRenumbered(config, before, decision.new_version));
+    KEPLER_CHECK_OK(PublishRenumbered(config, before, decision));
     if (config.sign_key.empty()) NoteUnsigned(decision.new_version);
   }
   decision.is_published = true;
