@@ -9,6 +9,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto domain = kepler::workload::hypervisor::ParseLibvirtStatus({reinterpret_cast<const char*>(data), size});
   if (!domain) return 0;
   if (domain->pid <= 0 || domain->name.empty() || domain->uuid.empty()) std::abort();
-  if (domain->name.size() + domain->uuid.size() > size) std::abort();
+  const auto& [instance, flavor, project_id, project_name, user] = domain->metadata;
+  const size_t texts = domain->name.size() + domain->uuid.size() + instance.size() + flavor.size() + project_id.size() +
+                       project_name.size() + user.size();
+  if (texts > size) std::abort();
   return 0;
 }

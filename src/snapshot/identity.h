@@ -34,10 +34,20 @@ struct ContainerIdentity {
   std::string pod_namespace{};
   bool operator==(const ContainerIdentity&) const = default;
 };
+/// What the cloud says about a virtual machine (OpenStack). "": unknown.
+struct VmMetadata {
+  std::string instance_name{};
+  std::string flavor{};
+  std::string project_id{};
+  std::string project_name{};
+  std::string user_name{};
+  bool operator==(const VmMetadata&) const = default;
+};
 struct VmIdentity {
   std::string id;
   std::string name;
   std::string hypervisor;
+  VmMetadata metadata{};
   bool operator==(const VmIdentity&) const = default;
 };
 struct PodIdentity {

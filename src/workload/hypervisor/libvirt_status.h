@@ -1,9 +1,14 @@
 #pragma once
-// libvirt's status file of a running domain. Needed for an emulator without a UUID in its command line. libvirt always
-// writes a UUID there (qemu_command.c, qemuBuildCommandLine); other tools that use libvirt's directories may not. The
-// file is <state directory>/NAME.xml. libvirt writes it before the emulator executes, and replaces it by a rename after
-// every change. domain_conf.c defines the format (virDomainObjFormat):
+// libvirt's status file of a running domain. It names an emulator without a UUID in its command line. libvirt always
+// writes a UUID there (qemu_command.c, qemuBuildCommandLine); other tools that use libvirt's directories may not. It
+// also contains the metadata of OpenStack. The file is <state directory>/NAME.xml. libvirt writes it before the
+// emulator executes, and replaces it by a rename after every change. domain_conf.c defines the format
+// (virDomainObjFormat):
 //   <domstatus state='running' pid='436'> … <domain type='kvm'><name>web</name><uuid>…</uuid> … </domain></domstatus>
+// nova/virt/libvirt/config.py defines the metadata (LibvirtConfigGuestMetaNovaInstance), in <domain>:
+//   <metadata><nova:instance xmlns:nova="http://openstack.org/xmlns/libvirt/nova/1.1"><nova:name>shop-1</nova:name>
+//     <nova:flavor name="m1.small"/><nova:owner><nova:user uuid="…">anna</nova:user>
+//     <nova:project uuid="…">shop</nova:project></nova:owner></nova:instance></metadata>
 // Pure.
 #include <array>
 #include <cstddef>
@@ -12,6 +17,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "snapshot/identity.h"
 
 namespace kepler::workload::hypervisor {
 
@@ -23,6 +29,8 @@ struct LibvirtDomain {
   int32_t pid = 0;   // pid of the emulator in libvirt's pid namespace
   std::string name;  // not sanitised; name and uuid are never empty
   std::string uuid;
+  // Not sanitised; "" for missing parts. The instance's name is that of OpenStack, else the domain's <title>.
+  snapshot::VmMetadata metadata{};
 };
 
 /// Errors: kMalformed with the reason and the byte offset, also for kMaxLibvirtStatusBytes or more.
