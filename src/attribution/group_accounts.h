@@ -46,6 +46,7 @@ inline void KeepKnownNames(snapshot::ContainerIdentity& identity, const snapshot
 }
 inline void KeepKnownNames(snapshot::VmIdentity& identity, const snapshot::VmIdentity& known) {
   KeepKnownName(identity.name, known.name);
+  if (identity.metadata == snapshot::VmMetadata{}) identity.metadata = known.metadata;
 }
 inline void KeepKnownNames(snapshot::PodIdentity& identity, const snapshot::PodIdentity& known) {
   KeepKnownName(identity.name, known.name);

@@ -48,6 +48,20 @@ TEST_F(LedgerVm, SameOwner_IsTheSameVm) {
   ExpectOneVm(60, State::kRunning, "web");
 }
 
+TEST_F(LedgerVm, MetadataUnreadableLater_IsKept) {
+  snapshot::VmIdentity shop = kWebVm;
+  shop.metadata.project_name = "shop";
+  Begin();
+  const Row vm = ledger_.Vm(shop, kOwner);
+  ledger_.UseProcess(InVm(1, vm), milliseconds(100));
+  Settle(20);
+  Begin();
+  EXPECT_EQ(ledger_.Vm(kWebVm, kOwner), vm);
+  Settle(0);
+  ExpectOneVm(20, State::kRunning, "web");
+  EXPECT_EQ(*snapshot_.vms.identity[0], shop);
+}
+
 TEST_F(LedgerVm, EndedInThisTick_LastSliceIsTheOldOnesAndTheNewOneStartsAtZero) {
   const Row process = Run();
   Begin();

@@ -34,8 +34,15 @@ ProcessIdentityPtr IdentityOf(const cgroup::ProcessInfo& process, const cgroup::
 
 bool Runs(const snapshot::ProcessIdentity& process, std::string_view exe) { return process.exe == LabelText(exe); }
 
-snapshot::VmIdentity IdentityOf(const VmId& vm, std::string_view name) {
-  return {LabelText(vm.id), LabelText(name), LabelText(vm.hypervisor)};
+snapshot::VmIdentity IdentityOf(const VmId& vm, std::string_view name, const snapshot::VmMetadata& metadata) {
+  return {.id = LabelText(vm.id),
+          .name = LabelText(name),
+          .hypervisor = LabelText(vm.hypervisor),
+          .metadata = {.instance_name = LabelText(metadata.instance_name),
+                       .flavor = LabelText(metadata.flavor),
+                       .project_id = LabelText(metadata.project_id),
+                       .project_name = LabelText(metadata.project_name),
+                       .user_name = LabelText(metadata.user_name)}};
 }
 
 snapshot::ContainerIdentity ContainerIdentityOf(const cgroup::Owner& owner, std::string_view name, size_t max_bytes) {

@@ -25,7 +25,8 @@ using ProcessIdentityPtr = std::shared_ptr<const snapshot::ProcessIdentity>;
 /// Returns true if the labels of a virtual machine's process show `exe`.
 [[nodiscard]] bool Runs(const snapshot::ProcessIdentity& process, std::string_view exe);
 
-[[nodiscard]] snapshot::VmIdentity IdentityOf(const VmId& vm, std::string_view name);
+[[nodiscard]] snapshot::VmIdentity IdentityOf(const VmId& vm, std::string_view name,
+                                              const snapshot::VmMetadata& metadata = {});
 /// `owner` must have a container. `name`: "" if unknown.
 [[nodiscard]] snapshot::ContainerIdentity ContainerIdentityOf(const cgroup::Owner& owner, std::string_view name,
                                                               size_t max_bytes = kMaxLabelBytes);

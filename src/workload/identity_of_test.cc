@@ -16,6 +16,9 @@ TEST(Identity, TextsOfAnyBytes_AreWhatAPageCanShow) {
             (ProcessIdentity{7, "caf\xEF\xBF\xBD", "/bin/x\xEF\xBF\xBD", "regular", "", ""}));
   EXPECT_EQ(*IdentityOf(7, process.comm, process.exe, kNobody), *IdentityOf(process, kNobody, ""));
   EXPECT_EQ(IdentityOf(VmId{"kvm", "a\xFF"}, "b\x07"), (snapshot::VmIdentity{"a\xEF\xBF\xBD", "b\xEF\xBF\xBD", "kvm"}));
+  EXPECT_EQ(
+      IdentityOf(VmId{"kvm", "a"}, "b", {"i\x07", "f\x07", "p\x07", "n\x07", "u\x07"}).metadata,
+      (snapshot::VmMetadata{"i\xEF\xBF\xBD", "f\xEF\xBF\xBD", "p\xEF\xBF\xBD", "n\xEF\xBF\xBD", "u\xEF\xBF\xBD"}));
   EXPECT_EQ(ContainerIdentityOf(kBox, "we\xC3"),
             (snapshot::ContainerIdentity{"c1", "we\xEF\xBF\xBD", "docker", "uid"}));
   EXPECT_TRUE(Runs(*IdentityOf(process, kNobody, ""), process.exe));

@@ -7,7 +7,6 @@
 #include "cgroup/path_rules.h"
 #include "os/procfs.h"
 #include "workload/container_name.h"
-#include "workload/hypervisor/vm.h"
 #include "workload/identity_of.h"
 
 namespace kepler::workload {
@@ -74,16 +73,8 @@ void Resolver::DetectVm(const cgroup::ProcessInfo& process, bool holds_machine, 
   auto vm = holds_machine ? hypervisor::DescribeKvm(process.exe, *argv, process.key)
                           : hypervisor::DetectVm(process.exe, *argv, process.key);
   if (!vm) return;
-  // A UUID in the command line is sufficient. libvirt always gives one; then no file in another root directory is read.
-  const bool asks_libvirt = vm->id.hypervisor == "kvm" && hypervisor::OptionValue(*argv, "uuid").empty();
-  const std::string guest = asks_libvirt ? hypervisor::GuestName(*argv) : "";
   const auto credentials = ReadCredentials(process);
   if (!credentials) return;
-  if (auto domain = ReadDomain(process, guest, *credentials)) {
-    vm->id.id = std::move(domain->uuid);
-    vm->name = std::move(domain->name);
-  }
-  owner.vm = IdentityOf(vm->id, vm->name);
   const os::CgroupLines lines = process.cgroup ? process.cgroup->lines : os::CgroupLines();
   owner.vm_owner = {.uid = credentials->uid, .cgroup = PathsOf(lines)};
   owner.evidence = {.in_scope = hypervisor::IsInMachineScope(lines),
@@ -91,19 +82,38 @@ void Resolver::DetectVm(const cgroup::ProcessInfo& process, bool holds_machine, 
                     .holds_machine = holds_machine,
                     .trusted_user = !owner.cgroup.container &&  // root of a container can run any program
                                     std::ranges::find(trusted_users_, credentials->uid) != trusted_users_.end()};
+  snapshot::VmMetadata metadata;
+  AskLibvirt(process, *argv, *credentials, owner.evidence, *vm, metadata);
+  owner.vm = IdentityOf(vm->id, vm->name, metadata);
+}
+
+/// Projects are billed by metadata. A user or a pod may have written the file in its own root directory, so their
+/// metadata is not used. If the command line has a UUID too, nothing else in the file matters.
+void Resolver::AskLibvirt(const cgroup::ProcessInfo& process, Strings argv, const Credentials& credentials,
+                          const hypervisor::Evidence& evidence, hypervisor::Vm& vm, snapshot::VmMetadata& metadata) {
+  const bool has_uuid = !hypervisor::OptionValue(argv, "uuid").empty();
+  const bool is_of_host = evidence.in_scope || evidence.trusted_user;
+  if (vm.id.hypervisor != "kvm" || (has_uuid && !is_of_host)) return;
+  auto domain = ReadDomain(process, hypervisor::GuestName(argv), credentials, has_uuid);
+  if (!domain || (has_uuid && domain->uuid != vm.id.id)) return;
+  if (is_of_host) metadata = std::move(domain->metadata);
+  if (has_uuid) return;
+  vm.id.id = std::move(domain->uuid);
+  vm.name = std::move(domain->name);
 }
 
 /// Reads through the root directory of the process, which is that of the machine or of its pod. A stale status file
 /// describes another process.
 std::optional<hypervisor::LibvirtDomain> Resolver::ReadDomain(const cgroup::ProcessInfo& process,
-                                                              const std::string& name, const Credentials& credentials) {
+                                                              const std::string& name, const Credentials& credentials,
+                                                              bool has_uuid) {
   if (name.empty() || name.contains('/')) return std::nullopt;
   const std::string root = fmt::format("{}/{}/root", procfs_, process.key.tgid);
   for (const std::string& path : hypervisor::LibvirtStatusPaths(name, credentials.uid)) {
     const auto text = reader_.ReadBeneath(root, path, payer_, hypervisor::kMaxLibvirtStatusBytes);
     if (!text) {
       if (IsOverdue(text.error())) return std::nullopt;
-      if (text.error().kind != ErrorKind::kNotFound) LogUnreadableDomain(text.error());
+      if (text.error().kind != ErrorKind::kNotFound) LogUnreadableDomain(text.error(), has_uuid);
       continue;
     }
     const auto begin = ThreadCpuTime();
@@ -235,13 +245,19 @@ void Resolver::LogUnreadable(const Error& error, std::string_view file) {
       {{"file", fmt::format("{}/*/{}", procfs_, file)}, {"err", error.message}});
 }
 
-void Resolver::LogUnreadableDomain(const Error& error) {
-  ++reads_failed_;
-  if (std::exchange(said_.domain, true)) return;
-  log::Warn(
-      "failed to read libvirt's state of a virtual machine without a UUID, using its command line. For processes of "
-      "other users grant CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH",
-      {{"err", error.message}});
+void Resolver::LogUnreadableDomain(const Error& error, bool has_uuid) {
+  if (!has_uuid) ++reads_failed_;
+  if (std::exchange(has_uuid ? said_.metadata : said_.domain, true)) return;
+  if (has_uuid)
+    log::Info(
+        "failed to read libvirt's state of a virtual machine; OpenStack projects and names of instances are unknown. "
+        "To read it, grant CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH",
+        {{"err", error.message}});
+  else
+    log::Warn(
+        "failed to read libvirt's state of a virtual machine without a UUID, using its command line. For processes of "
+        "other users grant CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH",
+        {{"err", error.message}});
 }
 
 }  // namespace kepler::workload

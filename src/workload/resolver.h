@@ -4,7 +4,7 @@
 // * cmdline: candidate hypervisors (by name, or with a KVM machine);
 // * environ and cmdline: processes in a container without a known name;
 // * status: VMs, and processes without an owner in their cgroup paths;
-// * libvirt's status file: a QEMU with a name.
+// * libvirt's status file: a QEMU with a name, unless it has a UUID and any user may have started it.
 // The caller caches the result while the process is unchanged. Collection thread only.
 #include <cstdint>
 #include <map>
@@ -30,6 +30,7 @@
 #include "workload/hypervisor/evidence.h"
 #include "workload/hypervisor/kvm_descriptors.h"
 #include "workload/hypervisor/libvirt_status.h"
+#include "workload/hypervisor/vm.h"
 
 namespace kepler::workload {
 
@@ -92,10 +93,13 @@ class Resolver {
   };
 
   void DetectVm(const cgroup::ProcessInfo& process, bool holds_machine, ProcessOwner& owner);
+  /// Completes `vm` and `metadata` from libvirt's data about the domain.
+  void AskLibvirt(const cgroup::ProcessInfo& process, Strings argv, const Credentials& credentials,
+                  const hypervisor::Evidence& evidence, hypervisor::Vm& vm, snapshot::VmMetadata& metadata);
   /// Reads libvirt's data about the domain `name`, if the process runs that domain and the agent may read the file.
-  /// Used if the command line has no UUID.
+  /// `has_uuid`: only metadata is missing, so an unreadable file is not counted.
   std::optional<hypervisor::LibvirtDomain> ReadDomain(const cgroup::ProcessInfo& process, const std::string& name,
-                                                      const Credentials& credentials);
+                                                      const Credentials& credentials, bool has_uuid);
   /// Returns nothing if the process is gone; kUnknownUid, counted, if the ids are unreadable.
   std::optional<Credentials> ReadCredentials(const cgroup::ProcessInfo& process);
   std::string NameOf(const ContainerId& container, const cgroup::ProcessInfo& process);
@@ -116,7 +120,7 @@ class Resolver {
   void LogMalformed(const std::string& path, const Error& error);
   /// Counts the failure and logs it once: the cause is a missing privilege, the same for every affected process.
   void LogUnreadable(const Error& error, std::string_view file);
-  void LogUnreadableDomain(const Error& error);
+  void LogUnreadableDomain(const Error& error, bool has_uuid);
 
   std::string procfs_;
   const Clock& clock_;
@@ -130,7 +134,7 @@ class Resolver {
   size_t sweep_at_ = kFewCgroups;
   uint64_t reads_failed_ = 0;
   struct {
-    bool strings = false, domain = false, descriptors = false;
+    bool strings = false, domain = false, metadata = false, descriptors = false;
   } said_;
   // State of the current process:
   Delayed late_ = Delayed::kNo;

@@ -10,6 +10,7 @@
 namespace kepler::workload {
 namespace {
 
+using std::string_literals::operator""s;
 using std::string_view_literals::operator""sv;
 
 TEST_F(ResolverTest, Hypervisor_IsAVm) {
@@ -85,9 +86,13 @@ class LibvirtTest : public ResolverTest {
   LibvirtTest() {
     Show(10, "HOSTNAME=virt-launcher-web\0"sv, "qemu-kvm\0-name\0guest=default_web,debug-threads=on\0"sv);
   }
-  void Keep(const std::string& file, int pid, std::string_view name = "default_web") {
+  void Keep(const std::string& file, int pid, std::string_view name = "default_web", std::string_view title = "") {
     tree_.Write(file, "<domstatus state='running' pid='" + std::to_string(pid) + "'><domain type='kvm'><name>" +
-                          std::string(name) + "</name><uuid>7f1d</uuid></domain></domstatus>");
+                          std::string(name) + "</name><uuid>7f1d</uuid><title>" + std::string(title) +
+                          "</title></domain></domstatus>");
+  }
+  void StartWithUuid(std::string_view uuid) {
+    Show(10, "", "qemu-kvm\0-name\0guest=default_web\0-uuid\0"s + std::string(uuid) + "\0"s);
   }
   snapshot::VmIdentity Vm() { return *resolver_.Resolve(Process(10, "/usr/libexec/qemu-kvm")).vm; }
 
@@ -162,13 +167,52 @@ TEST_F(LibvirtTest, Unreadable_IsCountedAndSaidOnceAndTheNextPlaceIsAsked) {
   EXPECT_EQ(said, log.rfind(tree_.Path("10/root"))) << log;
 }
 
-TEST_F(LibvirtTest, CommandLineHasTheUuid_NothingIsReadBelowItsRoot) {
-  Show(10, "",
-       "qemu-kvm\0-name\0guest=default_web\0-uuid\0"
-       "8a2e\0"sv);
+TEST_F(LibvirtTest, UuidAndAnyUser_NothingIsReadBelowItsRoot) {
+  StartWithUuid("8a2e");
+  SetUid(10, 1000);
   tree_.Write("10/root/run/libvirt/qemu/default_web.xml", "malformed: it would be counted");
   EXPECT_EQ(Vm(), (snapshot::VmIdentity{"8a2e", "default_web", "kvm"}));
   EXPECT_EQ(resolver_.reads_failed(), 0U);
+}
+
+TEST_F(LibvirtTest, UuidAndHypervisorsUser_HasTheMetadata) {
+  StartWithUuid("7f1d");
+  Keep("10/root/run/libvirt/qemu/default_web.xml", 10, "default_web", "Web\x07");
+  EXPECT_EQ(Vm(), (snapshot::VmIdentity{"7f1d", "default_web", "kvm", {.instance_name = "Web\xEF\xBF\xBD"}}));
+}
+
+TEST_F(LibvirtTest, UuidInLibvirtsScope_HasTheMetadataWhateverItsUser) {
+  StartWithUuid("7f1d");
+  SetUid(10, 1000);
+  Keep("10/root/run/libvirt/qemu/default_web.xml", 10, "default_web", "Web");
+  const auto owner = resolver_.Resolve(Process(10, "/usr/libexec/qemu-kvm", "/machine.slice/machine-qemu\\x2d1.scope"));
+  EXPECT_EQ(owner.vm->metadata.instance_name, "Web");
+}
+
+TEST_F(LibvirtTest, MetadataThatAnyUserOrPodMayHaveWritten_IsNotUsed) {
+  Keep("10/root/run/libvirt/qemu/default_web.xml", 10, "default_web", "Web");
+  EXPECT_EQ(Vm().metadata.instance_name, "Web");
+  EXPECT_EQ(resolver_.Resolve(InContainer(10, "/usr/libexec/qemu-kvm")).vm, by_state_);
+  SetUid(10, 1000);
+  EXPECT_EQ(Vm(), by_state_);
+}
+
+TEST_F(LibvirtTest, StateHasAnotherUuid_IsNotUsed) {
+  StartWithUuid("8a2e");
+  Keep("10/root/run/libvirt/qemu/default_web.xml", 10, "default_web", "Web");
+  EXPECT_EQ(Vm(), (snapshot::VmIdentity{"8a2e", "default_web", "kvm"}));
+}
+
+TEST_F(LibvirtTest, UuidAndUnreadable_IsSaidOnceAndNotCounted) {
+  StartWithUuid("8a2e");
+  tree_.MakeDir("10/root/run/libvirt/qemu/default_web.xml");
+  ::testing::internal::CaptureStdout();
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(Vm(), (snapshot::VmIdentity{"8a2e", "default_web", "kvm"}));
+  const std::string log = ::testing::internal::GetCapturedStdout();
+  EXPECT_EQ(resolver_.reads_failed(), 0U);
+  const size_t said = log.find("OpenStack");
+  EXPECT_NE(said, std::string::npos) << log;
+  EXPECT_EQ(said, log.rfind("OpenStack")) << log;
 }
 
 TEST_F(LibvirtTest, MalformedOrCutOff_TheCommandLineNamesAndItIsCounted) {
