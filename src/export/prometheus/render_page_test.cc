@@ -63,6 +63,10 @@ TEST(Render, Workloads_ExactSamples) {
       ElementsAre(
           R"(kepler_vm_cpu_watts{hypervisor="kvm",node_name="n1",state="running",vm_id="v1",vm_name="guest",zone="package"} 2)"));
   EXPECT_THAT(
+      SamplesOf(text, "kepler_vm_info"),
+      ElementsAre(
+          R"(kepler_vm_info{flavor="",hypervisor="kvm",instance_name="",node_name="n1",project_id="",project_name="",user_name="",vm_id="v1",vm_name="guest"} 1)"));
+  EXPECT_THAT(
       SamplesOf(text, "kepler_pod_cpu_watts"),
       ElementsAre(
           R"(kepler_pod_cpu_watts{node_name="n1",pod_id="p1",pod_name="shop",pod_namespace="default",state="running",zone="package"} 3)"));

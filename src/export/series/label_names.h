@@ -53,6 +53,8 @@ inline constexpr Names<7> kContainerZone = {"container_id", "container_name", "n
 inline constexpr Names<6> kContainerState = {"container_id", "container_name", "node_name",
                                              "pod_id",       "runtime",        "state"};
 inline constexpr Names<6> kVmZone = {"hypervisor", "node_name", "state", "vm_id", "vm_name", "zone"};
+inline constexpr Names<9> kVmInfo = {"flavor",       "hypervisor", "instance_name", "node_name", "project_id",
+                                     "project_name", "user_name",  "vm_id",         "vm_name"};
 inline constexpr Names<5> kVmState = {"hypervisor", "node_name", "state", "vm_id", "vm_name"};
 inline constexpr Names<5> kPodState = {"node_name", "pod_id", "pod_name", "pod_namespace", "state"};
 inline constexpr Names<6> kPodZone = {"node_name", "pod_id", "pod_name", "pod_namespace", "state", "zone"};

@@ -146,6 +146,18 @@ TEST_F(VisitSeriesTest, CutProcesses_WithSharedIdleEnergy_HaveItsSamplesToo) {
   }
 }
 
+TEST_F(VisitSeriesTest, VmInfo_HasTheMetadataOfEveryVm) {
+  snapshot::VmIdentity shop{"v1", "instance-2a", "kvm", {"web", "m1.small", "995b", "team shop", "anna"}};
+  testing::AddRow(snapshot_.vms, shop);
+  testing::AddRow(snapshot_.vms, snapshot::VmIdentity{"v2", "guest", "kvm"});
+  EXPECT_THAT(Visit().lines["kepler_vm_info"],
+              ElementsAre("flavor=m1.small hypervisor=kvm instance_name=web project_id=995b project_name=team shop "
+                          "user_name=anna vm_id=v1 vm_name=instance-2a 1 @0",
+                          "flavor= hypervisor=kvm instance_name= project_id= project_name= user_name= vm_id=v2 "
+                          "vm_name=guest 1 @0"));
+  EXPECT_THAT(Visit({.levels = kAllLevels & ~kVm}).lines["kepler_vm_info"], ElementsAre());
+}
+
 TEST_F(VisitSeriesTest, WithoutStateLabel_TheStateIsASeries) {
   EXPECT_THAT(Visit().lines["kepler_process_state_info"], ElementsAre());
   snapshot_.processes.state[0] = snapshot::State::kTerminated;

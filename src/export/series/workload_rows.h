@@ -108,6 +108,17 @@ void Events(const Context& c, Visitor& out) {
         c, table, kWithState && c.selection.state_label, [&](size_t row) { return Of(table.events[row].*kMember); },
         out);
 }
+/// Emits a row for every VM, so that a join with it leaves out no energy.
+inline void VmInfo(const Context& c, Visitor& out) {
+  const auto& vms = c.snapshot.vms;
+  if (!out.Wants(vms.rows())) return;
+  for (size_t row = 0; row < vms.rows(); ++row) {
+    const auto& [id, name, hypervisor, metadata] = *vms.identity[row];
+    out.Add({metadata.flavor, hypervisor, metadata.instance_name, metadata.project_id, metadata.project_name,
+             metadata.user_name, id, name},
+            Of(uint64_t{1}), vms.begin_of(row));
+  }
+}
 /// Emits rows only if the other families have no label `state`.
 template <auto kTable>
 void States(const Context& c, Visitor& out) {
