@@ -108,6 +108,9 @@ class Writer {
     Text("container", names.container);
     Text("container_id", names.container_id);
     Text("vm_id", names.vm_id);
+    Text("instance", names.instance);
+    Text("project", names.project);
+    Text("project_id", names.project_id);
     if (names.pid != 0) Put(R"(,"pid":{},"comm":{})", names.pid, QuoteJson(names.name));
     Text("exe", names.exe);
     Text("runtime", names.runtime);

@@ -68,6 +68,9 @@ TEST(SnapshotJson, EveryLevel) {
                         R"("container_id":"c1","runtime":"containerd","running":true)"));
   EXPECT_THAT(JsonOf(s, {.level = Level::kVm}),
               HasSubstr(R"({"id":"v1","name":"guest","vm_id":"v1","runtime":"kvm","running":true)"));
+  testing::AddRow(s.vms, snapshot::VmIdentity{"v2", "i-2a", "kvm", {"web", "m1.small", "995b", "shop", "anna"}});
+  EXPECT_THAT(JsonOf(s, {.level = Level::kVm}),
+              HasSubstr(R"("vm_id":"v2","instance":"web","project":"shop","project_id":"995b","runtime":"kvm")"));
   EXPECT_THAT(
       JsonOf(s, {.level = Level::kPod}),
       HasSubstr(R"({"id":"p1","name":"shop-0","namespace":"shop","pod":"shop-0","pod_id":"p1","running":true)"));

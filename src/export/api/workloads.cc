@@ -25,9 +25,9 @@ bool Belongs(const Names& names, Level level, std::string_view under) {
 
 /// `search` is in lower case. `lower` is scratch space.
 bool Mentions(const Names& names, std::string_view search, std::string& lower) {
-  const std::array<std::string_view, 10> texts = {names.id,     names.name,      names.name_space,   names.pod,
-                                                  names.pod_id, names.container, names.container_id, names.vm_id,
-                                                  names.exe,    names.runtime};
+  const std::array<std::string_view, 13> texts = {
+      names.id,    names.name, names.name_space, names.pod,      names.pod_id,  names.container, names.container_id,
+      names.vm_id, names.exe,  names.runtime,    names.instance, names.project, names.project_id};
   return std::ranges::any_of(texts, [&](std::string_view text) {
     if (text.size() < search.size()) return false;
     lower.assign(text);
@@ -121,6 +121,9 @@ Names Workloads::NamesOf(size_t row) const {
       names.id = names.vm_id = vm.id;
       names.name = vm.name;
       names.runtime = vm.hypervisor;
+      names.instance = vm.metadata.instance_name;
+      names.project = vm.metadata.project_name;
+      names.project_id = vm.metadata.project_id;
       break;
     }
     case Level::kPod: {

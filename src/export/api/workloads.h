@@ -24,6 +24,9 @@ struct Names {
   std::string_view container;  // name
   std::string_view container_id;
   std::string_view vm_id;
+  std::string_view instance;  // OpenStack's name of a VM
+  std::string_view project;   // OpenStack's name of a VM's project
+  std::string_view project_id;
   std::string_view exe;
   std::string_view runtime;  // of a container, or the hypervisor of a VM
   int32_t pid = 0;           // 0: not a process

@@ -28,7 +28,8 @@ snapshot::Snapshot Node() {
   row(s.processes, snapshot::ProcessIdentity{7, "qemu", "", "vm", "", "vm-7"}, 5, 9.0, 1);
   row(s.containers, snapshot::ContainerIdentity{"c1", "web", "containerd", "p1"}, 30, 4.0, 8);
   row(s.containers, snapshot::ContainerIdentity{"c2", "db", "docker", ""}, 31, 3.0, 8);
-  row(s.vms, snapshot::VmIdentity{"vm-7", "guest", "kvm"}, 5, 9.0, 1);
+  row(s.vms, snapshot::VmIdentity{"vm-7", "guest", "kvm", {.instance_name = "Till", .project_name = "Finance"}}, 5, 9.0,
+      1);
   row(s.pods, snapshot::PodIdentity{.id = "p1", .name = "shop-0", .name_space = "Shop"}, 30, 4.0, 8);
   row(s.pods, snapshot::PodIdentity{.id = "p2", .name = "shop-1", .name_space = "Shop"}, 3, 0.5, 8);
   row(s.pods, snapshot::PodIdentity{.id = "p3", .name = "dns", .name_space = "kube-system"}, 9, 0.25, 8);
@@ -70,7 +71,8 @@ TEST(Workloads, SearchFindsAnyNameInAnyCase) {
   EXPECT_THAT(Ids(node, {.search = "web"}), ElementsAre("4", "30")) << "its container";
   EXPECT_THAT(Ids(node, {.search = "sbin/SSH"}), ElementsAre("200"));
   EXPECT_THAT(Ids(node, {.search = "200"}), ElementsAre("200"));
-  EXPECT_THAT(Ids(node, {.level = Level::kVm, .search = "guest"}), ElementsAre("vm-7"));
+  for (const char* text : {"guest", "till", "finance"})
+    EXPECT_THAT(Ids(node, {.level = Level::kVm, .search = text}), ElementsAre("vm-7")) << text;
   EXPECT_THAT(Ids(node, {.level = Level::kContainer, .search = "docker"}), ElementsAre("c2"));
   EXPECT_THAT(Ids(node, {.level = Level::kNamespace, .search = "shop"}), ElementsAre("Shop"));
   EXPECT_THAT(Ids(node, {.search = "\xff"}), ElementsAre());

@@ -170,6 +170,11 @@ uint64_t AppendLines(const snapshot::Snapshot& snapshot, const LineOptions& opti
     writer.Text("vm_id", vm.id);
     writer.Text("vm_name", vm.name);
     writer.Text("hypervisor", vm.hypervisor);
+    writer.Text("instance_name", vm.metadata.instance_name);
+    writer.Text("project_id", vm.metadata.project_id);
+    writer.Text("project_name", vm.metadata.project_name);
+    writer.Text("user_name", vm.metadata.user_name);
+    writer.Text("flavor", vm.metadata.flavor);
   });
   writer.Workloads(Level::kPod, snapshot.pods, [&](const snapshot::PodIdentity& pod) {
     writer.Text("pod_id", pod.id);

@@ -80,6 +80,17 @@ TEST(AppendLines, HostileNamesStayInTheirString) {
   LinesOf(snapshot);
 }
 
+TEST(AppendLines, VmHasTheMetadataThatIsKnown) {
+  auto snapshot = testing::EmptySnapshot({"package"});
+  testing::AddRow(snapshot.vms, snapshot::VmIdentity{"v1", "i-2a", "kvm", {"web", "m1.small", "995b", "shop", "anna"}});
+  testing::AddRow(snapshot.vms, snapshot::VmIdentity{"v2", "guest", "kvm"});
+  const auto lines = LinesOf(snapshot);
+  EXPECT_THAT(LineWith(lines, R"("vm_id":"v1")"),
+              HasSubstr(R"("vm_name":"i-2a","hypervisor":"kvm","instance_name":"web","project_id":"995b",)"
+                        R"("project_name":"shop","user_name":"anna","flavor":"m1.small","state":"running")"));
+  EXPECT_THAT(LineWith(lines, R"("vm_id":"v2")"), HasSubstr(R"("hypervisor":"kvm","state")"));
+}
+
 TEST(AppendLines, OnlySelectedLevels) {
   auto snapshot = testing::EmptySnapshot({"package"});
   testing::AddRow(snapshot.processes, testing::Process(1, "a"));
