@@ -63,9 +63,9 @@ void EnergyBook::Add(const EnergyLine& line) {
     return;
   }
   ChooseZone();
-  if (line.level == ToString(options_.by)) return AddSample(line);
+  if (line.level == LevelOf(options_.by)) return AddSample(line);
   if (line.level == "unattributed") tick_.unattributed = Sum(line.joules);
-  if (line.level != "unlisted" || line.of != ToString(options_.by)) return;
+  if (line.level != "unlisted" || line.of != LevelOf(options_.by)) return;
   has_level_ = true;
   const auto reason = std::ranges::find(kReasonNames, line.reason);
   if (reason != kReasonNames.end())
@@ -245,7 +245,7 @@ Status EnergyBook::CheckContent() const {
   if (options_.by != By::kNode && !has_level_)
     return Fail(ErrorKind::kInvalid,
                 fmt::format("the files have no lines of level '{}'; the agent writes the levels of --metrics",
-                            ToString(options_.by)));
+                            LevelOf(options_.by)));
   if (options_.by != By::kNode && !is_divided_)
     return Fail(ErrorKind::kInvalid,
                 fmt::format("the energy of zone '{}' is not divided among workloads; use --by=node",

@@ -22,6 +22,16 @@ using ::testing::HasSubstr;
 
 constexpr int64_t kStart = 1'700'000'000;
 
+std::vector<std::string> LinesOf(const snapshot::Snapshot& snapshot, const std::string& node) {
+  std::string text;
+  json_lines::AppendLines(snapshot, {.node = node, .levels = series::kAllLevels}, text);
+  std::vector<std::string> lines;
+  Splitter split(text, '\n');
+  while (const auto line = split.Next())
+    if (!line->empty()) lines.emplace_back(*line);
+  return lines;
+}
+
 /// A node whose agent writes lines. Pods get energy, and end.
 class FakeNode {
  public:
@@ -59,13 +69,7 @@ class FakeNode {
     snapshot.node[0].active = active;
     snapshot.node[0].idle = idle_;
     snapshot.node[0].total = active + idle_;
-    std::string text;
-    json_lines::AppendLines(snapshot, {.node = name_, .levels = series::kAllLevels}, text);
-    std::vector<std::string> lines;
-    Splitter split(text, '\n');
-    while (const auto line = split.Next())
-      if (!line->empty()) lines.emplace_back(*line);
-    return lines;
+    return LinesOf(snapshot, name_);
   }
 
  private:
@@ -285,6 +289,47 @@ TEST(RowName, ContainersWithAuthorities) {
   EXPECT_EQ(RowName(By::kContainer, line), "app (aaaaaaaaaaaa/bbbbbbbbbbbb)");
   line.texts[0].second = "uid1000/cccccccccccccccc";
   EXPECT_EQ(RowName(By::kContainer, line), "app (uid1000/cccccccccccc)");
+}
+
+/// A tick of a node on which two machines of a project, one of a project with the same name, and one of nobody have
+/// used 1, 2, 4 and 8 J times `factor`, and 16 J were idle.
+std::vector<std::string> MachinesAt(int64_t second, int64_t factor) {
+  auto snapshot = testing::EmptySnapshot({"package"});
+  snapshot.taken_at = WallTime(std::chrono::seconds(kStart + second));
+  snapshot.begun = BootTime(std::chrono::seconds(1'000 + second));
+  snapshot.started = BootTime(std::chrono::seconds(1'000));
+  const auto add = [&](int64_t joules, const std::string& id, snapshot::VmMetadata metadata) {
+    testing::AddRow(snapshot.vms, snapshot::VmIdentity{id, "i-" + id, "kvm", std::move(metadata)},
+                    {Energy::Joules(joules * factor)});
+  };
+  add(1, "1", {.instance_name = "web", .project_id = "995b4947cc4044fb", .project_name = "shop"});
+  add(2, "2", {.instance_name = "db", .project_id = "995b4947cc4044fb", .project_name = "shop"});
+  add(4, "3", {.instance_name = "web", .project_id = "2d1d6c8084544f09", .project_name = "shop"});
+  add(8, "4", {});
+  snapshot.node[0].active = Energy::Joules(15 * factor);
+  snapshot.node[0].idle = Energy::Joules(16 * factor);
+  snapshot.node[0].total = Energy::Joules(31 * factor);
+  return LinesOf(snapshot, "n1");
+}
+
+TEST(EnergyBook, Projects_AreTheSumsOfTheirMachines) {
+  std::vector<std::string> lines = MachinesAt(0, 1);
+  Append(MachinesAt(60, 10), lines);
+  const auto rows = [&](By by) {
+    const auto report = ReportOf(lines, {.by = by});
+    EXPECT_EQ(report->total.energy, Energy::Joules(310));
+    std::map<std::string, int64_t> joules;
+    for (const Row& row : report->rows) joules[row.name] = row.amount.energy.microjoules() / 1'000'000;
+    for (const Row& row : report->rest) joules[row.name] += row.amount.energy.microjoules() / 1'000'000;
+    return joules;
+  };
+  using Joules = std::map<std::string, int64_t>;
+  EXPECT_EQ(rows(By::kProject),
+            (Joules{{"shop (995b4947cc40)", 30}, {"shop (2d1d6c808454)", 40}, {"(no project)", 80}, {"idle", 160}}));
+  EXPECT_EQ(rows(By::kVm),
+            (Joules{{"web (i-1)", 10}, {"db (i-2)", 20}, {"web (i-3)", 40}, {"i-4", 80}, {"idle", 160}}));
+  std::erase_if(lines, [](const std::string& line) { return line.contains("vm"); });
+  EXPECT_THAT(ReportOf(lines, {.by = By::kProject}).error().message, HasSubstr("no lines of level 'vm'"));
 }
 
 TEST(EnergyBook, Carbon_ByTheTimeOfTheEnergy) {

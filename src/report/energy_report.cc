@@ -18,10 +18,12 @@ void AddTo(const Amount& from, Amount& to) {
 }  // namespace
 
 std::string_view ToString(By by) {
-  constexpr std::array<std::string_view, 7> kNames = {"namespace", "owner",   "pod", "container",
-                                                      "vm",        "process", "node"};
+  constexpr std::array<std::string_view, 8> kNames = {"namespace", "owner",   "pod",     "container",
+                                                      "vm",        "project", "process", "node"};
   return kNames.at(static_cast<size_t>(by));
 }
+
+std::string_view LevelOf(By by) { return ToString(by == By::kProject ? By::kVm : by); }
 
 double KwhOf(Energy energy) {
   constexpr double kJoulesPerKwh = 3.6e6;

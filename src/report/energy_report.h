@@ -12,9 +12,11 @@
 namespace kepler::report {
 
 /// What a row is about.
-enum class By : uint8_t { kNamespace, kOwner, kPod, kContainer, kVm, kProcess, kNode };
-/// "namespace", "owner", "pod", "container", "vm", "process", "node": levels of lines.
+enum class By : uint8_t { kNamespace, kOwner, kPod, kContainer, kVm, kProject, kProcess, kNode };
+/// "namespace", "owner", "pod", "container", "vm", "project", "process", "node".
 [[nodiscard]] std::string_view ToString(By by);
+/// Level of the lines that make the rows: "vm" for a project, otherwise ToString().
+[[nodiscard]] std::string_view LevelOf(By by);
 
 struct Amount {
   Energy energy;

@@ -41,8 +41,14 @@ std::string RowName(By by, const EnergyLine& line) {
     case By::kContainer:
       if (line.Text("container_name").empty()) return std::string(line.Text("container_id"));
       return fmt::format("{} ({})", line.Text("container_name"), ShortId(line.Text("container_id")));
-    case By::kVm:
-      return Or(line.Text("vm_name"), line.Text("vm_id"));
+    case By::kVm: {
+      const std::string name = Or(line.Text("vm_name"), line.Text("vm_id"));
+      const std::string_view instance = line.Text("instance_name");
+      return instance.empty() || instance == name ? name : fmt::format("{} ({})", instance, name);
+    }
+    case By::kProject:
+      if (line.Text("project_id").empty()) return Or(line.Text("project_name"), "(no project)");
+      return fmt::format("{} ({})", Or(line.Text("project_name"), "(unnamed)"), ShortId(line.Text("project_id")));
     case By::kProcess:
       return Or(line.Text("comm"), "(unnamed)");
     case By::kNode:

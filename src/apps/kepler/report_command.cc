@@ -37,7 +37,8 @@ using std::string_view_literals::operator""sv;
 
 enum class Format : uint8_t { kTable, kCsv, kJson, kHtml };
 constexpr std::string_view kFormats[] = {"table"sv, "csv"sv, "json"sv, "html"sv};
-constexpr std::string_view kBy[] = {"namespace"sv, "owner"sv, "pod"sv, "container"sv, "vm"sv, "process"sv, "node"sv};
+constexpr std::string_view kBy[] = {"namespace"sv, "owner"sv,   "pod"sv,     "container"sv,
+                                    "vm"sv,        "project"sv, "process"sv, "node"sv};
 
 struct ReportOptions {
   report::By by = report::By::kNamespace;
@@ -53,8 +54,9 @@ struct ReportOptions {
 };
 
 constexpr Key kKeys[] = {
-    Key("by", "by", "What a row is about; process: all processes with the same name", kAt<&ReportOptions::by>,
-        {.choices = kBy}),
+    Key("by", "by",
+        "What a row is about; project: the VMs of an OpenStack project; process: all processes with the same name",
+        kAt<&ReportOptions::by>, {.choices = kBy}),
     Key("zone", "zone", "Zones to add up; none: package, or the first zone that workloads share",
         kAt<&ReportOptions::zones>),
     Key("from", "from",
