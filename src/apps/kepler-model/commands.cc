@@ -15,6 +15,7 @@
 #include "base/parse.h"
 #include "base/text.h"
 #include "daemon/run.h"
+#include "lab/files/model_file.h"
 #include "model/power_model.h"
 
 namespace kepler::lab::tool {
@@ -160,6 +161,15 @@ void Progress::Clear() const {
 
 void Progress::Show(std::string_view text) const {
   if (is_shown_) std::fputs(fmt::format("\r\x1b[Kkepler-model: {}", text).c_str(), stderr);
+}
+
+Status RemoveSignature(const std::string& directory) {
+  const std::string path = directory + files::kModelFile + ".sig";
+  if (::unlink(path.c_str()) == 0)
+    Note(fmt::format("removed {}: it was the signature of an earlier model", path));
+  else if (errno != ENOENT && errno != ENOTDIR)
+    return FailErrno("remove", path);
+  return {};
 }
 
 Status PrintResult(std::string_view text) {

@@ -43,6 +43,8 @@ void Note(std::string_view text);
 [[nodiscard]] Result<std::vector<size_t>> UsableRows(const judging::DataFile& data,
                                                      std::span<const judging::Target> targets,
                                                      std::span<const std::vector<double>> watts);
+/// Removes the signature of an earlier model from a directory with a new, unsigned model.json. A note tells the user.
+[[nodiscard]] Status RemoveSignature(const std::string& directory);
 /// To stdout; a reader that went away or a full disk is an error.
 [[nodiscard]] Status PrintResult(std::string_view text);
 

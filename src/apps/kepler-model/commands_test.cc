@@ -145,6 +145,18 @@ TEST_F(Commands, Train_WritesModelAndCard) {
   EXPECT_THAT(Text("out.csv"), StartsWith("row,prediction\n0,"));
 }
 
+TEST_F(Commands, NewModel_LeavesNoSignatureOfAnEarlierOne) {
+  tree_.Write("model/model.json.sig", "of another model");
+  Train();
+  EXPECT_FALSE(Exists("model/model.json.sig"));
+  ASSERT_EQ(RunTool({"export", Flag("model", "model"), Flag("output", "model.zip")}).code, 0);
+  tree_.Write("copy/model.json.sig", "of another model");
+  const Ended ended = RunTool({"import", Flag("archive", "model.zip"), Flag("output", "copy")});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_FALSE(Exists("copy/model.json.sig"));
+  EXPECT_THAT(ended.err, HasSubstr(fmt::format("removed {}", Path("copy/model.json.sig"))));
+}
+
 TEST_F(Commands, Train_RefusesWhatIsMissingOrMalformed) {
   const auto train = [this](std::string_view data, const std::string& more = "--trainer=linear") {
     return RunTool({"train", Flag("data", data), "--features=cpu_cycles", Flag("output", "model"), more});

@@ -174,7 +174,8 @@ Status ImportFile(const Import& config) {
     return Fail(ErrorKind::kInvalid, fmt::format("{}: its card would be larger than the maximum of {} MiB",
                                                  config.archive, files::kMaxCardBytes >> 20));
   files[2].text = ImportReport(config, *read, sha256);
-  return files::WriteFiles(files);
+  KEPLER_CHECK_OK(files::WriteFiles(files));
+  return RemoveSignature(config.output);
 }
 
 Status RunEither(const Import& config) {

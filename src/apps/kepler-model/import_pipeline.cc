@@ -133,6 +133,7 @@ Result<Line> ImportStored(const PipelineImport& config, const StoredModel& store
   const std::vector<files::OutputFile> written = {{directory + files::kModelFile, std::move(text)},
                                                   {directory + files::kCardFile, CardOf(line, file.path, config.data)}};
   KEPLER_CHECK_OK(files::WriteFiles(written));
+  KEPLER_CHECK_OK(RemoveSignature(directory));
   return line;
 }
 

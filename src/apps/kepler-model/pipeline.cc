@@ -209,6 +209,7 @@ Status RunAll(const Pipeline& given) {
                   models.front().trained.rows.size(), json::Quote(models.front().trained.judged_by));
   files.push_back({"-", config.json ? judging::PipelineJson(head, report.rows) : judging::PipelineTable(report.rows)});
   KEPLER_CHECK_OK(files::WriteFiles(files));
+  for (const GroupModel& model : models) KEPLER_CHECK_OK(RemoveSignature(config.of.output + "/" + model.group));
   const auto lost = Lost(models);
   if (lost.empty()) return {};
   return Fail(ErrorKind::kInvalid, fmt::format("{}: no model of {} is within the limits; see {}/report.html", data.path,

@@ -220,6 +220,7 @@ Status Retrain(const Retraining& given) {
   KEPLER_TRY(const Trained trained, TrainOn(config.of, data, machines, {}));
   KEPLER_TRY(const auto files, ModelFiles(config.of, data, trained));
   KEPLER_CHECK_OK(files::WriteFiles(files));
+  KEPLER_CHECK_OK(RemoveSignature(config.of.output));
   Judge(config, test, old.has_value(), decision);
   if (decision.is_published) KEPLER_CHECK_OK(PublishSigned(config, key, files.front().text, decision));
   if (decision.is_published && !key) NoteUnsigned(decision.new_version);

@@ -235,6 +235,7 @@ Status Train(const Training& config) {
                                                                  trained.all.targets, trained.judged.predictions)});
   files.push_back({"-", Report(config, data, trained)});
   KEPLER_CHECK_OK(files::WriteFiles(files));
+  KEPLER_CHECK_OK(RemoveSignature(config.output));
   HintAtMachine(config, trained);
   return {};
 }
