@@ -157,6 +157,21 @@ TEST_F(Commands, NewModel_LeavesNoSignatureOfAnEarlierOne) {
   EXPECT_THAT(ended.err, HasSubstr(fmt::format("removed {}", Path("copy/model.json.sig"))));
 }
 
+TEST_F(Commands, Pull_WritesAModelWithItsOwnSignature) {
+  Train();
+  // Version 2 is published after the first request.
+  const kepler::testing::ScriptedPeer server(
+      [&, requests = 0](const std::string& head, const auto& send, const auto&) mutable {
+        const std::string mark = ++requests > 1 ? " " : "";
+        const std::string body = head.contains(".sig") ? "signature" + mark : Text("model/model.json") + mark;
+        send(fmt::format("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{}", body.size(), body));
+      });
+  const Ended ended = RunTool(
+      {"pull", fmt::format("--server=http://127.0.0.1:{}", server.port()), "--name=m", Flag("output", "pulled")});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(Text("pulled/model.json").ends_with(' '), Text("pulled/model.json.sig").ends_with(' '));
+}
+
 TEST_F(Commands, Train_RefusesWhatIsMissingOrMalformed) {
   const auto train = [this](std::string_view data, const std::string& more = "--trainer=linear") {
     return RunTool({"train", Flag("data", data), "--features=cpu_cycles", Flag("output", "model"), more});

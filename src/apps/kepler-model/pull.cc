@@ -1,11 +1,9 @@
 // kepler-model pull.
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -61,14 +59,27 @@ Result<std::string> Download(recorder::Server& server, const std::string& target
   return body;
 }
 
-Result<Pulled> DownloadBoth(recorder::Server& server, const std::string& name) {
-  const std::string target = "/models/" + name + files::kModelFile;
-  Pulled pulled;
-  KEPLER_TRY(pulled.text, Download(server, target, modelserver::kMaxUploadBytes));
+/// Empty if the server has none.
+Result<std::string> DownloadSignature(recorder::Server& server, const std::string& target) {
   auto signature = Download(server, target + ".sig", modelserver::kMaxSignatureBytes);
-  if (!signature && signature.error().kind != ErrorKind::kNotFound) return std::unexpected(signature.error());
-  if (signature) pulled.signature = *std::move(signature);
-  return pulled;
+  if (!signature && signature.error().kind == ErrorKind::kNotFound) return "";
+  return signature;
+}
+
+/// A publish between two downloads gives a model and the signature of another version, so the signature is downloaded
+/// before and after the model.
+Result<Pulled> DownloadBoth(recorder::Server& server, const std::string& name) {
+  constexpr int kMaxTries = 4;
+  const std::string target = "/models/" + name + files::kModelFile;
+  KEPLER_TRY(std::string before, DownloadSignature(server, target));
+  for (int i = 0; i < kMaxTries; ++i) {
+    Pulled pulled;
+    KEPLER_TRY(pulled.text, Download(server, target, modelserver::kMaxUploadBytes));
+    KEPLER_TRY(pulled.signature, DownloadSignature(server, target));
+    if (pulled.signature == before) return pulled;
+    before = std::move(pulled.signature);
+  }
+  return Fail(ErrorKind::kUnavailable, "the model on the server changed during each download; nothing is written");
 }
 
 Status Verify(const std::optional<model_store::PublicKeys>& keys, const Pulled& pulled) {
@@ -84,9 +95,7 @@ Status Write(const Pulling& config, const Pulled& pulled) {
   std::vector<files::OutputFile> files = {{path, pulled.text}};
   if (!pulled.signature.empty()) files.push_back({path + ".sig", pulled.signature});
   KEPLER_CHECK_OK(files::WriteFiles(files));
-  if (std::error_code error; pulled.signature.empty() && !std::filesystem::remove(path + ".sig", error) && error)
-    return FailErrno("remove", path + ".sig", error.value());
-  return {};
+  return pulled.signature.empty() ? RemoveSignature(config.output) : Status();
 }
 
 Status Pull(const Pulling& config) {
@@ -95,11 +104,7 @@ Status Pull(const Pulling& config) {
     KEPLER_TRY(keys, model_store::PublicKeys::Read(config.public_key));
   }
   KEPLER_TRY(recorder::Server server, ServerOf(config.access));
-  KEPLER_TRY(Pulled pulled, DownloadBoth(server, config.access.name));
-  if (!Verify(keys, pulled)) {
-    // A publish between the two downloads gives a model and the signature of another version.
-    KEPLER_TRY(pulled, DownloadBoth(server, config.access.name));
-  }
+  KEPLER_TRY(const Pulled pulled, DownloadBoth(server, config.access.name));
   KEPLER_CHECK_OK(Verify(keys, pulled));
   KEPLER_TRY(const model::PowerModel model, files::InFile(server.peer.Url(), model::ReadModelJson(pulled.text)));
   KEPLER_CHECK_OK(Write(config, pulled));
