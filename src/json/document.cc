@@ -15,7 +15,7 @@ namespace {
 
 class TreeBuilder final : public Visitor {
  public:
-  explicit TreeBuilder(size_t max_values) : left_(max_values) {}
+  explicit TreeBuilder(size_t max_values) : max_(max_values), left_(max_values) {}
   Value root;
 
   Status BeginObject() override { return Open(Value{Value::Object()}); }
@@ -75,11 +75,12 @@ class TreeBuilder final : public Visitor {
     return &std::get<Value::List>(parent).emplace_back(std::move(value));
   }
   Status Count(size_t values) {
-    if (values > left_) return Fail(ErrorKind::kMalformed, "too many values for a model");
+    if (values > left_) return Fail(ErrorKind::kMalformed, fmt::format("more than {} values", max_));
     left_ -= values;
     return {};
   }
 
+  const size_t max_;
   size_t left_;  // how many more values there may be
   std::vector<Value*> open_;
 };
