@@ -81,10 +81,11 @@ Outcome ParseCommandLine(std::span<const char* const> argv, const Program& progr
   const std::string_view path = argv.empty() ? "" : argv.front();
   const std::string_view called = path.substr(path.rfind('/') + 1);
   const std::string_view name = called.empty() ? program.name : called;
-  const Result<Flags> flags = ParseFlags(values.keys, argv.subspan(argv.empty() ? 0 : 1));
+  const auto commands = CommandFlags(program.has_config_file);
+  const Result<Flags> flags = ParseFlags(values.keys, argv.subspan(argv.empty() ? 0 : 1), commands);
   if (!flags) return RejectFlags(name, flags.error().message);
   if (flags->action == Action::kHelp)
-    return {.action = Action::kHelp, .text = HelpText(values.keys, name, program.about), .to_stderr = true};
+    return {.action = Action::kHelp, .text = HelpText(values.keys, name, program.about, commands), .to_stderr = true};
   if (flags->action == Action::kVersion) return {.action = Action::kVersion, .text = VersionText(name, program.build)};
   Draft draft(values, flags->config_file);
   LoadFile(draft);

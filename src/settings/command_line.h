@@ -30,6 +30,7 @@ struct Program {
   std::string_view name;  // used if the command line has no program name
   std::string_view about;
   BuildInfo build;
+  bool has_config_file = true;  // false: there are no flags --config.*
 };
 
 /// Fills `values`, which must be at their defaults. `rules` checks and completes the program's own settings. It runs

@@ -12,6 +12,7 @@
 namespace kepler::settings {
 namespace {
 
+constexpr size_t kConfigFlags = 3;  // the first ones
 constexpr std::array kCommandFlags = {
     CommandFlag{"config.file", "config", "FILE", "YAML configuration file; flags override it"},
     CommandFlag{"config.check", "", "", "Check the configuration, unknown keys included, and exit with 0 or 1",
@@ -30,8 +31,8 @@ struct Target {
   [[nodiscard]] bool TakesValue() const { return key != nullptr ? !IsBool(*key) : !command->value.empty(); }
 };
 
-std::optional<Target> Find(std::span<const Key> keys, std::string_view name) {
-  for (const CommandFlag& flag : kCommandFlags)
+std::optional<Target> Find(std::span<const Key> keys, std::span<const CommandFlag> commands, std::string_view name) {
+  for (const CommandFlag& flag : commands)
     if (name == flag.name || (name == flag.alias && !name.empty())) return Target{.command = &flag};
   const std::string_view positive = name.starts_with("no-") ? name.substr(3) : name;
   for (const Key& key : keys) {
@@ -42,9 +43,9 @@ std::optional<Target> Find(std::span<const Key> keys, std::string_view name) {
   return std::nullopt;
 }
 
-std::string NearestFlag(std::span<const Key> keys, std::string_view name) {
+std::string NearestFlag(std::span<const Key> keys, std::span<const CommandFlag> commands, std::string_view name) {
   Strings names;
-  for (const CommandFlag& flag : kCommandFlags) names.emplace_back(flag.name);
+  for (const CommandFlag& flag : commands) names.emplace_back(flag.name);
   for (const Key& key : keys) {
     if (key.flag.empty()) continue;
     names.emplace_back(key.flag);
@@ -56,7 +57,8 @@ std::string NearestFlag(std::span<const Key> keys, std::string_view name) {
 
 class FlagParser {
  public:
-  FlagParser(std::span<const Key> keys, std::span<const char* const> arguments) : keys_(keys), rest_(arguments) {}
+  FlagParser(std::span<const Key> keys, std::span<const char* const> arguments, std::span<const CommandFlag> commands)
+      : keys_(keys), commands_(commands), rest_(arguments) {}
 
   Result<Flags> Parse() {
     while (!rest_.empty() && flags_.action != Action::kHelp) {
@@ -95,9 +97,9 @@ class FlagParser {
     const std::string_view name = text.substr(0, equals);
     std::optional<std::string> value;
     if (equals != std::string_view::npos) value = text.substr(equals + 1);
-    const auto target = Find(keys_, name);
+    const auto target = Find(keys_, commands_, name);
     if (!target) {
-      const std::string nearest = NearestFlag(keys_, name);
+      const std::string nearest = NearestFlag(keys_, commands_, name);
       return Bad(fmt::format("unknown long flag '--{}'{}", name,
                              nearest.empty() ? "" : fmt::format("; did you mean --{}?", nearest)));
     }
@@ -156,6 +158,7 @@ class FlagParser {
   }
 
   std::span<const Key> keys_;
+  std::span<const CommandFlag> commands_;
   std::span<const char* const> rest_;
   Flags flags_;
   bool has_file_ = false;
@@ -164,10 +167,13 @@ class FlagParser {
 
 }  // namespace
 
-std::span<const CommandFlag> CommandFlags() { return kCommandFlags; }
+std::span<const CommandFlag> CommandFlags(bool with_config) {
+  return std::span<const CommandFlag>(kCommandFlags).subspan(with_config ? 0 : kConfigFlags);
+}
 
-Result<Flags> ParseFlags(std::span<const Key> keys, std::span<const char* const> arguments) {
-  return FlagParser(keys, arguments).Parse();
+Result<Flags> ParseFlags(std::span<const Key> keys, std::span<const char* const> arguments,
+                         std::span<const CommandFlag> commands) {
+  return FlagParser(keys, arguments, commands).Parse();
 }
 
 Status ApplyFlags(Draft& draft, const Flags& flags) {

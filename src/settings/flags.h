@@ -41,10 +41,13 @@ struct CommandFlag {
   std::string_view help;
   Action action = Action::kRun;  // action that the flag requests
 };
-[[nodiscard]] std::span<const CommandFlag> CommandFlags();
+/// `with_config`: those of a configuration file too.
+[[nodiscard]] std::span<const CommandFlag> CommandFlags(bool with_config = true);
 
-/// Parses `arguments`, which exclude the program's name. Stops at the first error, and at --help.
-[[nodiscard]] Result<Flags> ParseFlags(std::span<const Key> keys, std::span<const char* const> arguments);
+/// Parses `arguments`, which exclude the program's name. Stops at the first error, and at --help. `commands` are flags
+/// without a key.
+[[nodiscard]] Result<Flags> ParseFlags(std::span<const Key> keys, std::span<const char* const> arguments,
+                                       std::span<const CommandFlag> commands = CommandFlags());
 
 /// Applies the given flags to the draft's values. The error contains the flag.
 [[nodiscard]] Status ApplyFlags(Draft& draft, const Flags& flags);

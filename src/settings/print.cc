@@ -7,7 +7,6 @@
 
 #include "base/parse.h"
 #include "base/text.h"
-#include "settings/flags.h"
 #include "settings/values.h"
 
 namespace kepler::settings {
@@ -142,13 +141,14 @@ std::string ShowValue(const Values& values, std::string_view path) {
   return Show(key, key.place.of(values.whole));
 }
 
-std::string HelpText(std::span<const Key> keys, std::string_view program, std::string_view about) {
+std::string HelpText(std::span<const Key> keys, std::string_view program, std::string_view about,
+                     std::span<const CommandFlag> commands) {
   std::string arguments;
   for (const Key& key : keys)
     if (key.details.argument)
       arguments += fmt::format(" {}<{}>{}", key.details.required ? "" : "[", key.flag, key.details.required ? "" : "]");
   std::string out = fmt::format("usage: {} [<flags>]{}\n\n{}\n\nFlags:\n", program, arguments, about);
-  for (const CommandFlag& flag : CommandFlags()) {
+  for (const CommandFlag& flag : commands) {
     const std::string value = flag.value.empty() ? "" : fmt::format("={}", flag.value);
     const std::string also = flag.alias.empty() ? "" : fmt::format("; also --{}", flag.alias);
     out += HelpLine(fmt::format("--{}{}", flag.name, value), fmt::format("{}{}", flag.help, also));

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "settings/flags.h"
 #include "settings/table.h"
 
 namespace kepler::settings {
@@ -17,8 +18,9 @@ namespace kepler::settings {
 /// of these files.)
 [[nodiscard]] std::string Print(const Values& values, bool hide_secrets);
 
-/// `about` describes the purpose of the program.
-[[nodiscard]] std::string HelpText(std::span<const Key> keys, std::string_view program, std::string_view about);
+/// `about` describes the purpose of the program. `commands` are its flags without a key.
+[[nodiscard]] std::string HelpText(std::span<const Key> keys, std::string_view program, std::string_view about,
+                                   std::span<const CommandFlag> commands);
 
 /// Returns one value as in the output of Print().
 [[nodiscard]] std::string ShowValue(const Values& values, std::string_view path);

@@ -11,6 +11,7 @@ namespace kepler::settings {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 struct Copy {
   std::string from;
@@ -46,6 +47,20 @@ TEST(Required, Help_SaysSoInPlaceOfADefault) {
   const std::string help = Given({"--help"}).text;
   EXPECT_THAT(help, HasSubstr("--from=PATH                       What to read (required)\n"));
   EXPECT_THAT(help, HasSubstr("--columns=ITEM ...                Which columns (required)\n"));
+}
+
+TEST(ConfigFile, ProgramWithoutOne_HasNoFlagForIt) {
+  const auto parse = [](std::vector<const char*> arguments, bool has_config_file) {
+    arguments.insert(arguments.begin(), "copy");
+    return ParseCommandLine<Copy>(arguments,
+                                  {.name = "copy", .about = "", .build = {}, .has_config_file = has_config_file}, kCopy,
+                                  [](Draft&, Copy&) {});
+  };
+  EXPECT_THAT(parse({"--help"}, true).text, HasSubstr("--config.file"));
+  const std::string help = parse({"--help"}, false).text;
+  EXPECT_THAT(help, Not(HasSubstr("--config")));
+  EXPECT_THAT(help, HasSubstr("--version"));
+  EXPECT_EQ(parse({"--config.print"}, false).text, "copy: error: unknown long flag '--config.print', try --help\n");
 }
 
 TEST(Argument, WithoutAFlag_IsTheNextKeyOfTheTable) {
