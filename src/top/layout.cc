@@ -93,15 +93,21 @@ std::string Nothing(const View& view, const Knowledge& known) {
   return view.now.filter.empty() ? "none" : "no name contains the filter; Esc removes it";
 }
 
-/// Everything above the rows, the header of the table included.
-std::vector<Line> Head(const View& view, const Knowledge& known, const Size& size, const Look& look) {
-  std::vector<Line> lines = {{Title(known, size.columns, look.glyphs), Style::kTitle}};
+/// The title, and what is wrong.
+std::vector<Line> Top(const Knowledge& known, const Size& size, Glyphs glyphs) {
+  std::vector<Line> lines = {{Title(known, size.columns, glyphs), Style::kTitle}};
   const auto alert = [&](std::string_view text) {
-    lines.push_back({Cell(text, size.columns, Side::kLeft, look.glyphs), Style::kAlert});
+    lines.push_back({Cell(text, size.columns, Side::kLeft, glyphs), Style::kAlert});
   };
   if (!known.trouble.empty()) alert(known.trouble);
+  if (known.has_readings && known.readings.stale) alert("the agent takes no ticks: power is unknown");
+  return lines;
+}
+
+/// Everything above the rows, the header of the table included.
+std::vector<Line> Head(const View& view, const Knowledge& known, const Size& size, const Look& look) {
+  std::vector<Line> lines = Top(known, size, look.glyphs);
   if (!known.has_readings) return lines;
-  if (known.readings.stale) alert("the agent takes no ticks: power is unknown");
   const size_t max_zones = std::max<size_t>(1, size.lines / 5);
   for (Line& line : ZoneLines(known.readings, known.history, size.columns, max_zones, look))
     lines.push_back(std::move(line));
@@ -122,7 +128,7 @@ Frame Clipped(Frame frame, const Size& size, Glyphs glyphs) {
 }
 
 Frame HelpFrame(const Knowledge& known, const Size& size, Glyphs glyphs) {
-  Frame frame{.lines = {{Title(known, size.columns, glyphs), Style::kTitle}}};
+  Frame frame{.lines = Top(known, size, glyphs)};
   for (const std::string_view text : kHelp) frame.lines.push_back({Cell(text, size.columns, Side::kLeft, glyphs)});
   return Clipped(std::move(frame), size, glyphs);
 }

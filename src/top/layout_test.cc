@@ -96,6 +96,7 @@ TEST(Layout, SaysSinceWhenThereIsNoAnswer) {
   EXPECT_EQ(frame.lines[1].text, "no answer since 22:00:05: connection re…");
   EXPECT_EQ(frame.lines[1].style, Style::kAlert);
   EXPECT_THAT(TextOf(frame), HasSubstr("web")) << "the last rows stay";
+  EXPECT_EQ(Layout({.help = true}, known, {40, 12}, {}).lines[1].text, "no answer since 22:00:05: connection re…");
   known = {.trouble = "no answer: x"};
   EXPECT_THAT(TextOf(Layout(kPods, known, {40, 12}, {})), HasSubstr("no answer: x"));
   EXPECT_THAT(TextOf(Layout(kPods, {}, {40, 12}, {})), HasSubstr("waiting for the agent"));

@@ -97,9 +97,9 @@ class Screen(contextlib.AbstractContextManager):
 
 
 class Double(contextlib.AbstractContextManager):
-    """Answers every request with the same JSON."""
+    """Answers every request with the same JSON, or by `handler`."""
 
-    def __init__(self, answer):
+    def __init__(self, answer, handler=None):
         body = json.dumps(answer).encode()
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -111,7 +111,7 @@ class Double(contextlib.AbstractContextManager):
 
             def log_message(self, *unused):
                 pass
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler or Handler)
         self.url = f"http://127.0.0.1:{self.server.server_port}"
 
     def __enter__(self):
@@ -328,6 +328,22 @@ class Once(unittest.TestCase):
                     self.assertIn(b"TERM=" + name.encode(), seen)
                     self.assertIn(reason, seen)
                     self.assertIn(b"Processes by watts", seen)
+
+    def test_a_redirect_is_named(self):
+        class Redirect(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.send_response(302)
+                self.send_header("Location", "https://login.example/")
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *unused):
+                pass
+        with Double({}, Redirect) as double:
+            done = top(f"--url={double.url}", "--once")
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stderr, f"kepler top: {double.url}: 302: redirects to https://login.example/; "
+                                      "set --url to the URL of the agent\n")
 
     def test_without_an_agent_it_fails(self):
         done = top("--url=http://127.0.0.1:1", "--once")

@@ -30,7 +30,12 @@ bool IsThisMachine(std::string_view host) { return host == "localhost" || host =
 std::string ReasonOf(const http::client::Answer& answer) {
   if (answer.status == 401) return "401: set --user and --password-file";
   if (answer.status == 404) return "404: there is no JSON API; is it another program, or an older agent?";
-  return fmt::format("{}: {}", answer.status, ShowUnlessSecret(Trim(answer.body), kMaxReason));
+  if (!answer.location.empty())
+    return fmt::format("{}: redirects to {}; set --url to the URL of the agent", answer.status,
+                       ShowUnlessSecret(answer.location, kMaxReason));
+  const std::string_view body = Trim(answer.body);
+  return fmt::format("{}: {}", answer.status,
+                     body.empty() ? "the answer has no reason; is it an agent?" : ShowUnlessSecret(body, kMaxReason));
 }
 
 }  // namespace
@@ -69,7 +74,7 @@ Result<std::string> TopClient::Get(const std::string& target, const std::stop_to
   const auto answer = client_->Send(url_.peer, request, take, stop);
   if (!answer) return std::unexpected(answer.error());
   if (answer->ok()) return body;
-  return Fail(ErrorKind::kUnavailable,
+  return Fail(ErrorKind::kInvalid,
               fmt::format("{}: {}", url_.peer.Url(), http::client::HideLogin(ReasonOf(*answer), request)));
 }
 

@@ -25,7 +25,8 @@ class TopClient {
   /// Reads the files of the settings. Blocks.
   [[nodiscard]] static Result<TopClient> Open(const TopSettings& settings);
 
-  /// Returns the body of the answer to a GET of `target`. The error names the URL, the reason and a remedy.
+  /// Returns the body of the answer to a GET of `target`. The error names the URL, the reason and a remedy; kInvalid: a
+  /// server has answered with another status than 2xx.
   [[nodiscard]] Result<std::string> Get(const std::string& target, const std::stop_token& stop) const;
 
  private:

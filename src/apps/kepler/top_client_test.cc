@@ -23,6 +23,7 @@ using testing::ScriptedPeer;
 /// Answers with `status` and `body`, and keeps the first lines of the requests.
 class TestAgent {
  public:
+  /// `status` may have lines of the head behind it.
   TestAgent(std::string status, std::string body)
       : peer_([this, status = std::move(status), body = std::move(body)](const std::string& head, const auto& send,
                                                                          const auto&) {
@@ -93,10 +94,13 @@ TEST(TopClient, NamesTheRemedyOfAStatus) {
   for (const auto& [status, body, reason] :
        {std::tuple("401 Unauthorized", "", "401: set --user and --password-file"),
         std::tuple("404 Not Found", "", "404: there is no JSON API"),
+        std::tuple("302 Found\r\nLocation: http://node/login", "", "302: redirects to http://node/login; set --url"),
+        std::tuple("500 Internal Server Error", "", "500: the answer has no reason"),
         std::tuple("400 Bad Request", R"({"error":"limit"})", R"(400: {"error":"limit"})")}) {
     const TestAgent agent(status, body);
     const auto answer = TopClient::Open(agent.Settings())->Get("/", {});
     ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().kind, ErrorKind::kInvalid);
     EXPECT_THAT(answer.error().message, HasSubstr(reason));
   }
 }

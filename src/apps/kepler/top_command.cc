@@ -57,7 +57,10 @@ size_t OutputWidth() {
 int PrintOnce(const TopSettings& config, const TopClient& client, top::Glyphs glyphs) {
   const top::View view = ViewOf(config);
   const auto text = client.Get(top::TargetOf(view, static_cast<size_t>(config.limit)), {});
-  if (!text) return RefuseTop(text.error().message + "; is the agent running? --url sets its address");
+  if (!text) {
+    const bool has_answered = text.error().kind == ErrorKind::kInvalid;
+    return RefuseTop(text.error().message + (has_answered ? "" : "; is the agent running? --url sets its address"));
+  }
   const auto readings = top::ReadReadings(*text);
   if (!readings) return RefuseTop(readings.error().message);
   const settings::Outcome outcome{

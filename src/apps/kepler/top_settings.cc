@@ -16,7 +16,7 @@ using S = TopSettings;
 constexpr int64_t kTopMillisecond = 1'000'000;
 
 constexpr Key kTopKeys[] = {
-    Key("url", "url", "URL of the agent", kAt<&S::url>, {.required = true}),
+    Key("url", "url", "URL of the agent", kAt<&S::url>),
     Key("level", "level", "Workloads to show first", kAt<&S::level>, {.choices = top::kLevelNames}),
     Key("sort", "sort", "Order of the workloads", kAt<&S::sort>, {.choices = top::kSortNames}),
     Key("filter", "filter", "Show only workloads with this text in their names", kAt<&S::filter>),
@@ -50,8 +50,7 @@ Examples:
   kepler top --url=https://node-1:28282 --ca-file=ca.pem --user=me --password-file=password)";
 
 void CheckTop(settings::Draft& draft, const TopSettings& config) {
-  if (const auto url = http::client::ParseUrl(config.url); !config.url.empty() && !url)
-    draft.Reject("url", url.error().message);
+  if (const auto url = http::client::ParseUrl(config.url); !url) draft.Reject("url", url.error().message);
   if (config.user.empty() != config.password_file.empty())
     draft.Reject(config.user.empty() ? "user" : "password-file", "is missing: set user and password-file together");
   if (config.user.contains(':')) draft.Reject("user", "must not contain a colon");
@@ -65,8 +64,8 @@ void CheckTop(settings::Draft& draft, const TopSettings& config) {
 settings::Parsed<TopSettings> ParseTopSettings(const std::vector<const char*>& arguments, const BuildInfo& build) {
   std::vector<const char*> argv = {"kepler top"};
   argv.insert(argv.end(), arguments.begin(), arguments.end());
-  return settings::ParseCommandLine<TopSettings>(argv, {.name = "kepler top", .about = kAboutTop, .build = build},
-                                                 kTopTable, CheckTop);
+  return settings::ParseCommandLine<TopSettings>(
+      argv, {.name = "kepler top", .about = kAboutTop, .build = build, .has_config_file = false}, kTopTable, CheckTop);
 }
 
 }  // namespace kepler::agent

@@ -12,7 +12,7 @@
 namespace kepler::agent {
 
 struct TopSettings {
-  std::string url = "http://localhost:28282";
+  std::string url = "http://127.0.0.1:28282";
   std::string user{};
   std::string password_file{};
   std::string ca_file{};
