@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "apps/kepler/meter_survey.h"
+#include "apps/kepler/node_api.h"
 #include "apps/kepler/push_wiring.h"
 #include "apps/kepler/wiring.h"
 #include "base/log.h"
@@ -88,7 +89,10 @@ Status Agent::Build() {
   pods_ = MakeInformer(config_, clock_);
   KEPLER_TRY(node_, ThisNode::Open(config_, clock_, pods_.get()));
   collector_ = std::make_unique<pipeline::Collector>(node_->tick(), node_->board(), clock_, config_.freshness);
-  if (config_.prometheus_enabled) MakeApi();
+  if (config_.prometheus_enabled) {
+    api_ = MakeApi(config_, build_, clock_, *collector_, node_->board());
+    collector_->OnSnapshot([this](const snapshot::Snapshot& snapshot) { api_->Observe(snapshot); });
+  }
   cache_ = std::make_unique<prometheus::ScrapeCache>(
       MakeRenderOptions(config_, build_),
       Wants(config_, DebugCollector::kProcess) ? prometheus::ScrapeCache::SelfStatusProvider(daemon::ReadSelfStatus)
@@ -300,19 +304,6 @@ std::string Agent::Live(std::string_view query) const {
   view.query = parsed ? *std::move(parsed) : api::ParseQuery("", view.gates).value_or(api::Query{});
   view.query.limit = web::kPageRows;
   return web::LiveSection(view);
-}
-
-void Agent::MakeApi() {
-  const auto reading = [this, freshness = config_.freshness](std::shared_ptr<const snapshot::Snapshot> snapshot) {
-    const bool stale = snapshot && freshness.IsOld(snapshot->taken_boot, clock_.Now());
-    return series::Reading{.snapshot = std::move(snapshot), .stale = stale};
-  };
-  api_ = std::make_unique<api::Endpoint>(
-      api::Source{.version = build_.version, .node = config_.node_name, .gates = config_.metrics_level.bits},
-      config_.freshness.interval,
-      api::Endpoint::Readers{.fresh = [this, reading] { return reading(collector_->Fresh()); },
-                             .latest = [this, reading] { return reading(node_->board().Latest()); }});
-  collector_->OnSnapshot([this](const snapshot::Snapshot& snapshot) { api_->Observe(snapshot); });
 }
 
 std::optional<web::PageTable> Agent::Meters() const {

@@ -56,8 +56,6 @@ class Agent final : public daemon::Service {
   [[nodiscard]] Status StartPrinter();
   [[nodiscard]] Status StartPushers();
   void AddEndpoints();
-  /// The JSON API, which shows only what /metrics may show.
-  void MakeApi();
   /// The live section of the page at "/" for a query; "" without the API, and before the first snapshot. On a worker.
   [[nodiscard]] std::string Live(std::string_view query) const;
   /// The meters, for the page at "/"; nothing before the first snapshot. Any thread.
