@@ -86,9 +86,9 @@ std::string Prompt(const View& view, size_t width, Glyphs glyphs) {
 
 /// Why there is nothing to see.
 std::string Nothing(const View& view, const Knowledge& known) {
-  if (!known.has_readings) return known.trouble.empty() ? "waiting for the agent" : "";
+  if (!known.has_readings) return known.trouble.empty() ? "waiting for values" : "";
   if (known.readings.level.empty()) return "none, without a zone";
-  if (known.readings.level != NameOf(view.now.level)) return "waiting for the agent";
+  if (known.readings.level != NameOf(view.now.level)) return "waiting for values";
   if (!known.readings.rows.empty()) return "";
   return view.now.filter.empty() ? "none" : "no name contains the filter; Esc removes it";
 }
@@ -100,7 +100,10 @@ std::vector<Line> Top(const Knowledge& known, const Size& size, Glyphs glyphs) {
     lines.push_back({Cell(text, size.columns, Side::kLeft, glyphs), Style::kAlert});
   };
   if (!known.trouble.empty()) alert(known.trouble);
-  if (known.has_readings && known.readings.stale) alert("the agent takes no ticks: power is unknown");
+  if (known.has_readings && known.readings.stale) alert("the last tick is too old: power is unknown");
+  const size_t remarks = size.lines >= kTall ? known.remarks.size() : std::min<size_t>(known.remarks.size(), 1);
+  for (size_t i = 0; i < remarks; ++i)
+    lines.push_back({Cell(known.remarks[i], size.columns, Side::kLeft, glyphs), Style::kDim});
   return lines;
 }
 

@@ -18,8 +18,9 @@ struct Knowledge {
   Readings readings{};
   PowerHistory history{};
   bool has_readings = false;
-  std::chrono::seconds age{0};  // since the time of the readings changed
-  std::string trouble{};        // why there is no answer; "": there is one
+  std::chrono::seconds age{0};         // since the time of the readings changed
+  std::string trouble{};               // why there is no answer; "": there is one
+  std::vector<std::string> remarks{};  // what to know of the readings, a line each; a low screen has the first one
 };
 
 struct Size {

@@ -99,7 +99,18 @@ TEST(Layout, SaysSinceWhenThereIsNoAnswer) {
   EXPECT_EQ(Layout({.help = true}, known, {40, 12}, {}).lines[1].text, "no answer since 22:00:05: connection re…");
   known = {.trouble = "no answer: x"};
   EXPECT_THAT(TextOf(Layout(kPods, known, {40, 12}, {})), HasSubstr("no answer: x"));
-  EXPECT_THAT(TextOf(Layout(kPods, {}, {40, 12}, {})), HasSubstr("waiting for the agent"));
+  EXPECT_THAT(TextOf(Layout(kPods, {}, {40, 12}, {})), HasSubstr("waiting for values"));
+}
+
+TEST(Layout, HasTheRemarksBelowTheTitle) {
+  Knowledge known = ThreePods();
+  known.remarks = {"no agent, so this process measures", "no\x1b[2J BPF"};
+  const Frame tall = Layout(kPods, known, {40, 16}, {});
+  EXPECT_EQ(tall.lines[1].text, "no agent, so this process measures      ");
+  EXPECT_EQ(tall.lines[2].text, "no?[2J BPF                              ");
+  EXPECT_EQ(tall.lines[2].style, Style::kDim);
+  EXPECT_EQ(tall.placement.first_line + tall.placement.rows, 14u) << "above details and keys";
+  EXPECT_THAT(TextOf(Layout(kPods, known, {40, 12}, {})), Not(HasSubstr("BPF")));
 }
 
 TEST(Layout, SaysWhyThereIsNothing) {
@@ -117,7 +128,7 @@ TEST(Layout, SaysWhyThereIsNothing) {
   view.now.filter = "x";
   EXPECT_THAT(TextOf(Layout(view, known, {80, 20}, {})), HasSubstr("no name contains the filter"));
   view.now.level = Level::kVm;
-  EXPECT_THAT(TextOf(Layout(view, known, {80, 20}, {})), HasSubstr("waiting for the agent")) << "these rows are pods";
+  EXPECT_THAT(TextOf(Layout(view, known, {80, 20}, {})), HasSubstr("waiting for values")) << "these rows are pods";
 }
 
 TEST(Layout, SaysWhichRowsAreShown) {
@@ -140,6 +151,7 @@ TEST(Layout, EveryLineFitsAndIsSafeAtEverySize) {
   Knowledge known = ThreePods();
   const std::string hostile = "\x1b[2J\x1b]0;t\x07\xc2\x9b\xff\n\r\t日本\u202e" + std::string(300, 'x');
   known.readings.node = known.readings.time = known.readings.version = known.trouble = hostile;
+  known.remarks = {hostile};
   known.readings.zones[0].zone = known.history.zones[0].zone = hostile;
   for (std::string WorkloadReading::* text :
        {&WorkloadReading::id, &WorkloadReading::name, &WorkloadReading::name_space, &WorkloadReading::pod,

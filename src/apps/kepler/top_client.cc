@@ -78,10 +78,10 @@ Result<std::string> TopClient::Get(const std::string& target, const std::stop_to
               fmt::format("{}: {}", url_.peer.Url(), http::client::HideLogin(ReasonOf(*answer), request)));
 }
 
-Result<std::unique_ptr<TopPoller>> TopPoller::Start(TopClient client, Duration interval) {
+Result<std::unique_ptr<TopPoller>> TopPoller::Start(std::unique_ptr<TopSource> source, Duration interval) {
   UniqueFd event(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!event.valid()) return FailErrno("create", "an eventfd");
-  std::unique_ptr<TopPoller> poller(new TopPoller(std::move(client), interval, std::move(event)));
+  std::unique_ptr<TopPoller> poller(new TopPoller(std::move(source), interval, std::move(event)));
   KEPLER_TRY(poller->thread_,
              StartThread("poller", [self = poller.get()](const std::stop_token& stop) { self->Work(stop); }));
   return poller;
@@ -127,13 +127,14 @@ void TopPoller::Work(const std::stop_token& stop) {
 
 Result<TopAnswer> TopPoller::Fetch(const std::string& target, size_t history, const std::stop_token& stop) {
   TopAnswer answer;
-  KEPLER_TRY(const std::string text, client_.Get(target, stop));
+  KEPLER_TRY(const std::string text, source_->Get(target, stop));
   KEPLER_TRY(answer.readings, top::ReadReadings(text));
+  answer.remarks = source_->Remarks();
   if (answer.readings.time == time_) return answer;
   time_ = answer.readings.time;
   const double seconds =
       std::clamp(answer.readings.interval_seconds * static_cast<double>(history), 60.0, kMaxHistorySeconds);
-  const auto points = client_.Get(fmt::format("/api/v1/history?seconds={:.0f}", std::ceil(seconds)), stop);
+  const auto points = source_->Get(fmt::format("/api/v1/history?seconds={:.0f}", std::ceil(seconds)), stop);
   if (!points) return answer;  // the screen works without a sparkline
   if (auto read = top::ReadHistory(*points)) answer.history = std::move(*read);
   return answer;

@@ -1,5 +1,5 @@
 #pragma once
-// The JSON API of an agent, as `kepler top` asks for it: one request at a time, or a thread that polls.
+// The JSON API of an agent, as `kepler top` asks for it, and a thread that polls a source.
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -9,8 +9,10 @@
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "apps/kepler/top_settings.h"
+#include "apps/kepler/top_source.h"
 #include "base/duration.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
@@ -20,14 +22,13 @@
 
 namespace kepler::agent {
 
-class TopClient {
+class TopClient final : public TopSource {
  public:
   /// Reads the files of the settings. Blocks.
   [[nodiscard]] static Result<TopClient> Open(const TopSettings& settings);
 
-  /// Returns the body of the answer to a GET of `target`. The error names the URL, the reason and a remedy; kInvalid: a
-  /// server has answered with another status than 2xx.
-  [[nodiscard]] Result<std::string> Get(const std::string& target, const std::stop_token& stop) const;
+  /// The error names the URL; kUnavailable: nothing answers there.
+  [[nodiscard]] Result<std::string> Get(const std::string& target, const std::stop_token& stop) const override;
 
  private:
   http::client::Url url_;
@@ -38,12 +39,13 @@ class TopClient {
 struct TopAnswer {
   top::Readings readings{};
   std::optional<top::PowerHistory> history{};  // if it was read
+  std::vector<std::string> remarks{};
 };
 
 /// Polls on a thread of its own. All functions are for one thread.
 class TopPoller {
  public:
-  [[nodiscard]] static Result<std::unique_ptr<TopPoller>> Start(TopClient client, Duration interval);
+  [[nodiscard]] static Result<std::unique_ptr<TopPoller>> Start(std::unique_ptr<TopSource> source, Duration interval);
 
   /// Readable when Take() has an answer.
   [[nodiscard]] int fd() const { return event_.get(); }
@@ -53,12 +55,12 @@ class TopPoller {
   [[nodiscard]] std::optional<Result<TopAnswer>> Take();
 
  private:
-  TopPoller(TopClient client, Duration interval, UniqueFd event)
-      : client_(std::move(client)), interval_(interval), event_(std::move(event)) {}
+  TopPoller(std::unique_ptr<TopSource> source, Duration interval, UniqueFd event)
+      : source_(std::move(source)), interval_(interval), event_(std::move(event)) {}
   void Work(const std::stop_token& stop);
   [[nodiscard]] Result<TopAnswer> Fetch(const std::string& target, size_t history, const std::stop_token& stop);
 
-  const TopClient client_;
+  const std::unique_ptr<TopSource> source_;
   const Duration interval_;
   const UniqueFd event_;
   std::mutex mutex_;

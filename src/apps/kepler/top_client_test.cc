@@ -111,7 +111,7 @@ TEST(TopPoller, AsksForWhatTheScreenShows) {
   auto client = TopClient::Open(agent.Settings());
   ASSERT_TRUE(client);
   // So long that only another target leads to another request.
-  const auto poller = TopPoller::Start(*std::move(client), std::chrono::hours(1));
+  const auto poller = TopPoller::Start(std::make_unique<TopClient>(*std::move(client)), std::chrono::hours(1));
   ASSERT_TRUE(poller);
   (*poller)->Ask("/a", 24);
   (*poller)->Ask("/a", 24);
@@ -127,7 +127,7 @@ TEST(TopPoller, ReadsTheHistoryOncePerTick) {
   const TestAgent agent("200 OK", R"({"api":1,"time":"t","interval_seconds":5,"zones":[],"points":[],"workloads":{}})");
   auto client = TopClient::Open(agent.Settings());
   ASSERT_TRUE(client);
-  const auto poller = TopPoller::Start(*std::move(client), std::chrono::hours(1));
+  const auto poller = TopPoller::Start(std::make_unique<TopClient>(*std::move(client)), std::chrono::hours(1));
   ASSERT_TRUE(poller);
   (*poller)->Ask("/a", 24);
   const auto first = NextAnswer(**poller);
@@ -149,7 +149,7 @@ TEST(TopPoller, EndsWhileTheAgentHangs) {
   });
   auto client = TopClient::Open({.url = fmt::format("http://127.0.0.1:{}", peer.port())});
   ASSERT_TRUE(client);
-  auto poller = TopPoller::Start(*std::move(client), std::chrono::hours(1));
+  auto poller = TopPoller::Start(std::make_unique<TopClient>(*std::move(client)), std::chrono::hours(1));
   ASSERT_TRUE(poller);
   (*poller)->Ask("/a", 24);
   asked.wait(false);

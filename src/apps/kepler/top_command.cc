@@ -82,6 +82,7 @@ class Observer {
     known_.trouble.clear();
     if (!known_.has_readings || known_.readings.time != answer->readings.time) changed_ = clock.Now();
     known_.readings = std::move(answer->readings);
+    known_.remarks = std::move(answer->remarks);
     rates_.Fill(known_.readings);
     if (answer->history) known_.history = std::move(*answer->history);
     known_.has_readings = true;
@@ -122,7 +123,7 @@ bool Wait(int answers, int signals) {
 Status Watch(const TopSettings& config, TopClient client, top::terminal::Terminal& terminal, top::Glyphs glyphs) {
   const UniqueFd signals = StopSignals();
   if (!signals.valid()) return FailErrno("create", "a signalfd");
-  KEPLER_TRY(const auto poller, TopPoller::Start(std::move(client), config.interval));
+  KEPLER_TRY(const auto poller, TopPoller::Start(std::make_unique<TopClient>(std::move(client)), config.interval));
   const SystemClock clock;
   const top::Look look = LookOf(config, glyphs);
   top::View view = ViewOf(config);

@@ -1,0 +1,31 @@
+#pragma once
+// TopSource: the JSON API that `kepler top` shows, of an agent (top_client.h) or of this process (top_node.h).
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace kepler::agent {
+
+class TopSource {
+ public:
+  TopSource() = default;
+  TopSource(const TopSource&) = delete;
+  TopSource& operator=(const TopSource&) = delete;
+  virtual ~TopSource() = default;
+
+  /// Returns the JSON for `target`, a path and query of the API. Blocks. The error has the reason and a remedy;
+  /// kInvalid: there is an answer, but not the wanted one.
+  [[nodiscard]] virtual Result<std::string> Get(const std::string& target, const std::stop_token& stop) const = 0;
+  /// Waits until the values are of a whole interval, for a single Get().
+  virtual Status Settle() const { return {}; }
+  /// What a reader of the values must know, a line each. Any thread.
+  [[nodiscard]] virtual std::vector<std::string> Remarks() const { return {}; }
+
+ protected:
+  TopSource(TopSource&&) = default;
+  TopSource& operator=(TopSource&&) = default;
+};
+
+}  // namespace kepler::agent
