@@ -12,7 +12,8 @@ import tempfile
 import threading
 import unittest
 
-from harness import Agent, binary, end, python_child, require, run_tests, wait_until
+from harness import Agent, binary, end, free_port, python_child, require, run_tests, wait_until
+from powercap import ONE_PACKAGE, PowercapTree
 
 CONFIG = "cpu: {preferredMeters: [fake]}\nmonitor: {interval: 500ms, minTerminatedEnergyThreshold: 0}\n"
 USERS = "basic_auth_users:\n  alice: $2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW\n"
@@ -32,12 +33,12 @@ def top(*args, **how):
 
 
 class Screen(contextlib.AbstractContextManager):
-    """kepler top in a terminal of tmux."""
+    """kepler top in a terminal of tmux. Without a url it finds the agent itself."""
 
     def __init__(self, url, *args, columns=80, lines=24, environment=("LANG=C.UTF-8",)):
         self.folder = tempfile.mkdtemp(prefix="kepler-top-")
-        self.command = ["sh", "-c", SHELL, "sh", f"{self.folder}/code", "env", *environment, binary(), "top", f"--url={url}",
-                        "--interval=200ms", *args]
+        self.command = ["sh", "-c", SHELL, "sh", f"{self.folder}/code", "env", *environment, binary(), "top",
+                        *([f"--url={url}"] if url else []), "--interval=200ms", *args]
         self.size = (columns, lines)
 
     def tmux(self, *args):
@@ -297,6 +298,88 @@ class Faults(unittest.TestCase):
                 done = top(f"--url={double.url}", "--once")
                 self.assertEqual((done.returncode, done.stdout), (1, ""))
                 self.assertIn(reason, done.stderr)
+
+
+class WithoutAgent(unittest.TestCase):
+    """kepler top measures in its own process. The only meter is a powercap tree of 50 W."""
+
+    def setUp(self):
+        require(shutil.which("tmux"), "tmux is missing")
+        self.tree = self.enterContext(PowercapTree(ONE_PACKAGE))
+        self.address = f"127.0.0.1:{free_port()}"
+        self.config = os.path.join(self.tree.root, "kepler.yaml")
+        self.flag = f"--config.file={self.config}"
+        self.configure()
+        self.tree.start()
+
+    def configure(self, more=""):
+        with open(self.config, "w", encoding="ascii") as file:
+            file.write(f"host: {{sysfs: {self.tree.root}}}\nweb: {{listenAddresses: ['{self.address}']}}\n{more}")
+
+    def test_the_screen_is_that_of_an_agent(self):
+        with Screen(None, self.flag, columns=100) as screen:
+            screen.wait_for(f"\nno agent at http://{self.address}, so this process measures\n")
+            screen.wait_for(r"package +(49|50|51)\.\d\d")
+            screen.wait_for(r"Processes by watts, \d+ of \d+(.|\n)* \d+\.\d\d +\d")
+            pid = screen.pid()
+            files = [os.readlink(entry.path) for entry in os.scandir(f"/proc/{pid}/fd") if os.path.islink(entry.path)]
+            self.assertEqual([file for file in files if file.startswith("socket:")], [], "no port")
+            screen.press("3")
+            screen.wait_for("Pods by watts")
+            self.assertNotIn("level=", screen.text())
+            screen.press("q")
+            self.assertEqual(screen.exit_code(), 0)
+            self.assertNotIn("Pods by watts", screen.text(), "the screen is restored")
+            self.assertNotIn("level=", screen.text())
+
+    def test_signals_end_it_well(self):
+        for stop in (lambda screen: screen.press("C-c"), lambda screen: os.kill(screen.pid(), signal.SIGTERM)):
+            with Screen(None, self.flag) as screen:
+                screen.wait_for("Processes by watts")
+                stop(screen)
+                self.assertEqual(screen.exit_code(), 0)
+
+    def test_once_waits_for_a_whole_interval(self):
+        done = top(self.flag, "--json", "--limit=2", "--interval=500ms")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"kepler top: no agent at http://{self.address}, so this process measures\n", done.stderr)
+        answer = json.loads(done.stdout)
+        self.assertGreater(answer["interval_seconds"], 0.4)
+        self.assertAlmostEqual(answer["zones"][0]["watts"], 50, delta=5)
+        self.assertEqual(len(answer["workloads"]["rows"]), 2)
+        self.assertRegex(top(self.flag, "--once", "--level=container").stdout, r"package +\d+\.\d\d(.|\n)*Containers by watts")
+
+    def test_an_agent_at_its_address_is_asked(self):
+        with Agent(config=CONFIG) as agent:
+            self.address = f"127.0.0.1:{agent.port}"
+            self.configure()
+            asked = top(self.flag, "--json", "--limit=1")
+            self.assertEqual((asked.returncode, asked.stderr), (0, ""))
+            self.assertEqual(json.loads(asked.stdout)["meters"][0]["name"], "fake")
+            local = top(self.flag, "--local", "--json", "--limit=1")
+            self.assertEqual(local.returncode, 0, local.stderr)
+            self.assertEqual(json.loads(local.stdout)["meters"][0]["name"], "rapl (powercap)")
+
+    def test_a_user_who_may_not_measure_is_told(self):
+        require(os.geteuid() == 0, "only root may be somebody else")
+        self.tree.stop()
+        for entry in self.tree.entries:
+            os.chmod(self.tree.path(entry, "energy_uj"), 0o400)
+        nobody = {"user": 65534, "group": 65534, "extra_groups": []}
+        done = top(self.flag, "--once", **nobody)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("power is an estimate: this user may not read the energy meters; run as root\n", done.stderr)
+        self.assertIn("BPF needs root, or CAP_BPF and CAP_PERFMON\n", done.stderr)
+        self.configure("meter: {require: true}\n")
+        refused = top(self.flag, "--once", **nobody)
+        self.assertEqual((refused.returncode, refused.stdout), (1, ""))
+        self.assertIn("Permission denied", refused.stderr)
+
+    def test_a_wrong_configuration_is_named(self):
+        self.configure("monitor: {interval: soon}\n")
+        done = top(self.flag, "--once")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("monitor.interval", done.stderr)
 
 
 class Once(unittest.TestCase):

@@ -305,7 +305,7 @@ settings::Parsed<Config> ParseCommandLine(std::span<const char* const> argv, con
           "Measures the energy of this machine and shows which process, container, pod or VM used it.\n"
           "kepler meters [--json] [<flags>] prints the energy meters of this machine instead, and exits.\n"
           "kepler run [--json] [<flags>] -- <command> runs a command and prints the energy that it used.\n"
-          "kepler top [<flags>] shows on the terminal what a running agent measures.\n"
+          "kepler top [<flags>] shows power and energy on the terminal.\n"
           "kepler report [<flags>] <file>... adds up the energy of a period.",
       .build = build};
   return settings::ParseCommandLine<Config>(argv, program, kTable, [&](Draft& draft, Config& config) {

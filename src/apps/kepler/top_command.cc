@@ -6,6 +6,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdint>
@@ -17,9 +18,13 @@
 #include <string_view>
 #include <utility>
 
+#include "apps/kepler/rules.h"
 #include "apps/kepler/top_client.h"
+#include "apps/kepler/top_node.h"
 #include "apps/kepler/top_settings.h"
+#include "apps/kepler/top_source.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "base/unique_fd.h"
 #include "settings/command_line.h"
@@ -54,13 +59,38 @@ size_t OutputWidth() {
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : SIZE_MAX;
 }
 
-int PrintOnce(const TopSettings& config, const TopClient& client, top::Glyphs glyphs) {
+/// Finds the agent of this machine, else measures in this process.
+Result<std::unique_ptr<TopSource>> OpenSource(TopSettings settings, const BuildInfo& build) {
+  if (!settings.url.empty()) {
+    KEPLER_TRY(TopClient client, TopClient::Open(settings));
+    return std::make_unique<TopClient>(std::move(client));
+  }
+  std::vector<const char*> arguments = {"kepler"};
+  const std::string file = "--config.file=" + settings.config_file;
+  if (!settings.config_file.empty()) arguments.push_back(file.c_str());
+  auto parsed = ParseCommandLine(arguments, build, {}, Moment::kStart);
+  if (parsed.action != settings::Action::kRun) return Fail(ErrorKind::kInvalid, settings::OneLine(parsed));
+  std::string remark;
+  if (!settings.local) {
+    settings.url = UrlOfAgent(parsed.config.listen_addresses);
+    KEPLER_TRY(TopClient client, TopClient::Open(settings));
+    const auto answer = client.Get("/api/v1/snapshot?limit=1", {});
+    if (answer || answer.error().kind != ErrorKind::kUnavailable) return std::make_unique<TopClient>(std::move(client));
+    remark = fmt::format("no agent at {}, so this process measures", settings.url);
+  }
+  log::Configure(std::max(parsed.config.log_level, log::Level::kError), log::Format::kText, log::Stream::kStderr);
+  return TopNode::Open(std::move(parsed.config), build, settings.interval, std::move(remark));
+}
+
+int PrintOnce(const TopSettings& config, const TopSource& source, top::Glyphs glyphs) {
   const top::View view = ViewOf(config);
-  const auto text = client.Get(top::TargetOf(view, static_cast<size_t>(config.limit)), {});
+  if (const Status settled = source.Settle(); !settled) return RefuseTop(settled.error().message);
+  const auto text = source.Get(top::TargetOf(view, static_cast<size_t>(config.limit)), {});
   if (!text) {
     const bool has_answered = text.error().kind == ErrorKind::kInvalid;
     return RefuseTop(text.error().message + (has_answered ? "" : "; is the agent running? --url sets its address"));
   }
+  for (const std::string& remark : source.Remarks()) std::fprintf(stderr, "kepler top: %s\n", remark.c_str());
   const auto readings = top::ReadReadings(*text);
   if (!readings) return RefuseTop(readings.error().message);
   const settings::Outcome outcome{
@@ -120,10 +150,11 @@ bool Wait(int answers, int signals) {
   return (fds[0].revents & (POLLHUP | POLLERR | POLLNVAL)) == 0 && fds[2].revents == 0;
 }
 
-Status Watch(const TopSettings& config, TopClient client, top::terminal::Terminal& terminal, top::Glyphs glyphs) {
+Status Watch(const TopSettings& config, std::unique_ptr<TopSource> source, top::terminal::Terminal& terminal,
+             top::Glyphs glyphs) {
   const UniqueFd signals = StopSignals();
   if (!signals.valid()) return FailErrno("create", "a signalfd");
-  KEPLER_TRY(const auto poller, TopPoller::Start(std::make_unique<TopClient>(std::move(client)), config.interval));
+  KEPLER_TRY(const auto poller, TopPoller::Start(std::move(source), config.interval));
   const SystemClock clock;
   const top::Look look = LookOf(config, glyphs);
   top::View view = ViewOf(config);
@@ -151,18 +182,19 @@ int TopCommand(const std::vector<const char*>& arguments, const BuildInfo& build
   for (const std::string& warning : parsed.warnings)
     std::fprintf(stderr, "kepler top: %s\n", EscapeControls(warning).c_str());
   const TopSettings& config = parsed.config;
-  auto client = TopClient::Open(config);
-  if (!client) return RefuseTop(client.error().message);
   std::signal(SIGPIPE, SIG_IGN);
+  auto source = OpenSource(config, build);
+  if (!source) return RefuseTop(source.error().message);
   const top::Glyphs glyphs = top::terminal::LocaleGlyphs();
-  if (config.once || config.json) return PrintOnce(config, *client, glyphs);
+  if (config.once || config.json) return PrintOnce(config, **source, glyphs);
   auto terminal = top::terminal::Terminal::Open();
   if (!terminal) {
     std::fprintf(stderr, "kepler top: %s; printing one table, as with --once\n",
                  EscapeControls(terminal.error().message).c_str());
-    return PrintOnce(config, *client, glyphs);
+    return PrintOnce(config, **source, glyphs);
   }
-  const Status watched = Watch(config, std::move(*client), **terminal, glyphs);
+  log::SetLevel(log::Level::kOff);  // the screen has the terminal
+  const Status watched = Watch(config, *std::move(source), **terminal, glyphs);
   terminal->reset();
   return watched ? EXIT_SUCCESS : RefuseTop(watched.error().message);
 }

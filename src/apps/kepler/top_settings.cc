@@ -16,7 +16,11 @@ using S = TopSettings;
 constexpr int64_t kTopMillisecond = 1'000'000;
 
 constexpr Key kTopKeys[] = {
-    Key("url", "url", "URL of the agent", kAt<&S::url>),
+    Key("url", "url", "URL of an agent; empty: the agent of this machine, or this process if no agent runs",
+        kAt<&S::url>),
+    Key("local", "local", "Measure in this process, even if an agent runs", kAt<&S::local>),
+    Key("configFile", "config.file", "Configuration file of the agent: its address, and how this process measures",
+        kAt<&S::config_file>, {.alias = "config", .is_path = true}),
     Key("level", "level", "Workloads to show first", kAt<&S::level>, {.choices = top::kLevelNames}),
     Key("sort", "sort", "Order of the workloads", kAt<&S::sort>, {.choices = top::kSortNames}),
     Key("filter", "filter", "Show only workloads with this text in their names", kAt<&S::filter>),
@@ -41,16 +45,21 @@ constexpr settings::TableOf<TopSettings> kTopTable(kTopKeys);
 
 constexpr std::string_view kAboutTop =
     R"(Shows the power and energy of this machine and of its processes, containers, pods, VMs and namespaces,
-as a running agent measures them. ? lists the keys, q quits.
+as the agent of this machine measures them. If no agent runs, this process measures: run it as root, as the
+agent. ? lists the keys, q quits.
 
 Examples:
   kepler top
+  sudo kepler top --local
   kepler top --level=pod --price=0.30 --carbon=380
   kepler top --once --json --level=container
   kepler top --url=https://node-1:28282 --ca-file=ca.pem --user=me --password-file=password)";
 
 void CheckTop(settings::Draft& draft, const TopSettings& config) {
-  if (const auto url = http::client::ParseUrl(config.url); !url) draft.Reject("url", url.error().message);
+  if (const auto url = http::client::ParseUrl(config.url); !config.url.empty() && !url)
+    draft.Reject("url", url.error().message);
+  if (!config.url.empty() && (config.local || !config.config_file.empty()))
+    draft.Reject("url", "asks another process; leave it out to use --local or --config.file");
   if (config.user.empty() != config.password_file.empty())
     draft.Reject(config.user.empty() ? "user" : "password-file", "is missing: set user and password-file together");
   if (config.user.contains(':')) draft.Reject("user", "must not contain a colon");

@@ -12,7 +12,9 @@
 namespace kepler::agent {
 
 struct TopSettings {
-  std::string url = "http://127.0.0.1:28282";
+  std::string url{};          // "": the agent of this machine if there is one, else this process
+  bool local = false;         // this process, even if an agent runs
+  std::string config_file{};  // of that agent, and for this process
   std::string user{};
   std::string password_file{};
   std::string ca_file{};
