@@ -180,6 +180,12 @@ class Commands(unittest.TestCase):
         self.assertEqual(done.returncode, 125)
         self.assertIn("Permission denied; run it as root, or with systemd-run --user --scope in front of it", done.stderr)
 
+    def test_a_command_of_no_time_has_no_platform_of_0_joules(self):
+        _, _, report = measure("true")
+        self.assertEqual(report["unmeasured"], ["platform"], "its first estimate comes later")
+        self.assertNotIn("platform", [zone["zone"] for zone in report["zones"]])
+        self.assertIn("Not measured: platform: its meter had no reading within the 0.0", run("true").stderr)
+
     def test_a_running_agent_lists_the_command_as_a_container(self):
         with Agent("--monitor.interval=200ms", config=CONFIG) as agent:
             command = subprocess.Popen([binary(), "run", *METER, "--", "sh", "-c", "while :; do :; done"], stderr=subprocess.DEVNULL)

@@ -126,7 +126,6 @@ int Run(const Config& config, const RunOptions& options) {
   for (int delay = 0; delay < kMaxDelays && (delay == 0 || report.cpu + kMissing < used); ++delay) {
     std::this_thread::sleep_for(kRecordDelay);
     (*node)->tick().Run(0);
-    report.zones.clear();
     FillFrom(*(*node)->board().Latest(), first_tick, id, report);
   }
   if (const Status written = WriteReport(options.output, stderr, options.json ? RunJson(report) : RunText(report));

@@ -29,6 +29,11 @@ std::optional<size_t> FindRow(const snapshot::Table<snapshot::ContainerIdentity>
   return std::nullopt;
 }
 
+/// Whether the meter has given an amount since the first tick. No machine uses 0 J, but a zone within a CPU may.
+bool HasReading(status::Domain domain, const snapshot::NodeZone& node) {
+  return node.total > Energy() || (node.fresh && domain != status::Domain::kPlatform);
+}
+
 /// Sets what is known of the error of an estimated zone.
 void FindError(const snapshot::Snapshot& snapshot, RunZone& zone) {
   for (const status::EstimateStatus& estimate : snapshot.estimates) {
@@ -56,11 +61,17 @@ std::string MeterLine(const RunReport& report) {
 void FillFrom(const snapshot::Snapshot& snapshot, BootTime begin, std::string_view container, RunReport& report) {
   report.measured = snapshot.taken_boot - begin;
   report.cpus = snapshot.cpus->size();
+  report.zones.clear();
+  report.unmeasured.clear();
   const auto row = FindRow(snapshot.containers, container);
   if (row) report.cpu = snapshot.containers.cpu[*row];
   for (size_t z = 0; z < snapshot.zones.size(); ++z) {
     const status::Zone& from = snapshot.zones[z];
     if (from.domain == status::Domain::kIdleCpu) continue;
+    if (!HasReading(from.domain, snapshot.node[z])) {
+      report.unmeasured.push_back(from.name);
+      continue;
+    }
     RunZone zone{.name = from.name,
                  .path = from.path,
                  .source = from.source,
@@ -68,7 +79,8 @@ void FillFrom(const snapshot::Snapshot& snapshot, BootTime begin, std::string_vi
                  .error_watts = 0,
                  .command = std::nullopt,
                  .active = snapshot.node[z].active,
-                 .total = snapshot.node[z].total};
+                 .total = snapshot.node[z].total,
+                 .measured = snapshot.taken_boot - std::max(begin, snapshot.node[z].begin)};
     if (from.domain == status::Domain::kCpu && z < snapshot.containers.zones)
       zone.command = row ? snapshot.containers.energy_at(*row, z) : Energy();
     if (zone.estimated) FindError(snapshot, zone);
@@ -79,6 +91,7 @@ void FillFrom(const snapshot::Snapshot& snapshot, BootTime begin, std::string_vi
 std::string RunText(const RunReport& report) {
   using console::Align;
   constexpr size_t kMaxCell = 80;
+  constexpr std::chrono::milliseconds kMaxFirstTick{500};  // with many processes
   const double seconds = ToSeconds(report.duration);
   std::string text = fmt::format("\nCommand    {}\nExit code  {}\nTime       {:.3f} s\nCPU time   {:.3f} s",
                                  console::Printable(fmt::format("{}", fmt::join(report.argv, " ")), kMaxCell),
@@ -91,7 +104,7 @@ std::string RunText(const RunReport& report) {
     rows.push_back({console::Printable(zone.name, kMaxCell), zone.command ? joules(*zone.command) : "-",
                     zone.command ? fmt::format("{:.2f}", WattsOver(*zone.command, report.duration)) : "-",
                     zone.command ? fmt::format("{:.1f} %", ShareOf(zone) * 100) : "-", joules(zone.total),
-                    fmt::format("{:.2f}", WattsOver(zone.total, report.measured))});
+                    fmt::format("{:.2f}", WattsOver(zone.total, zone.measured))});
   }
   text += console::DrawTable({{"Zone", Align::kLeft},
                               {"Joules", Align::kRight},
@@ -100,7 +113,14 @@ std::string RunText(const RunReport& report) {
                               {"Machine joules", Align::kRight},
                               {"Machine watts", Align::kRight}},
                              rows);
-  text += fmt::format("Meters: {}\n", console::Printable(MeterLine(report), 400));
+  if (!report.zones.empty()) text += fmt::format("Meters: {}\n", console::Printable(MeterLine(report), 400));
+  for (const RunZone& zone : report.zones)
+    if (report.measured - zone.measured > kMaxFirstTick)
+      text += fmt::format("The meter of {} had its first reading late: its figures are of the last {:.3f} s\n",
+                          console::Printable(zone.name, kMaxCell), ToSeconds(zone.measured));
+  for (const std::string& zone : report.unmeasured)
+    text += fmt::format("Not measured: {}: its meter had no reading within the {:.3f} s\n",
+                        console::Printable(zone, kMaxCell), seconds);
   if (report.left_running > 0)
     text += fmt::format("{} processes of the command still run; their energy is counted up to its end\n",
                         report.left_running);
@@ -114,16 +134,17 @@ std::string RunJson(const RunReport& report) {
     const std::string share = zone.command ? fmt::format("{}", ShareOf(zone)) : "null";
     const std::string error = zone.error_watts > 0 ? fmt::format("{}", zone.error_watts) : "null";
     zones.push_back(fmt::format(R"({{"zone":{},"path":{},"source":{},"estimated":{},"error_watts":{},"joules":{},)"
-                                R"("share":{},"machine_active_joules":{},"machine_joules":{}}})",
+                                R"("share":{},"machine_active_joules":{},"machine_joules":{},"measured_seconds":{}}})",
                                 json::Quote(zone.name), json::Quote(zone.path), json::Quote(zone.source),
-                                zone.estimated, error, joules, share, zone.active.ToJoules(), zone.total.ToJoules()));
+                                zone.estimated, error, joules, share, zone.active.ToJoules(), zone.total.ToJoules(),
+                                ToSeconds(zone.measured)));
   }
   return fmt::format(R"({{"version":1,"command":{},"exit_code":{},"seconds":{},"measured_seconds":{},"cpu_seconds":{},)"
-                     R"("cpus":{},"left_running":{},"zones":[{}]}})"
+                     R"("cpus":{},"left_running":{},"zones":[{}],"unmeasured":{}}})"
                      "\n",
                      json::QuoteList(report.argv), report.exit_code, ToSeconds(report.duration),
                      ToSeconds(report.measured), ToSeconds(report.cpu), report.cpus, report.left_running,
-                     fmt::join(zones, ","));
+                     fmt::join(zones, ","), json::QuoteList(report.unmeasured));
 }
 
 }  // namespace kepler::agent

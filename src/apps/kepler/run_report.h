@@ -20,6 +20,7 @@ struct RunZone {
   std::optional<Energy> command;  // active energy of the command; empty: the zone is not divided among processes
   Energy active;                  // of the machine
   Energy total;                   // of the machine, with idle energy
+  Nanoseconds measured{0};        // time in which the machine used `total`: shorter if the meter gave readings later
 };
 
 struct RunReport {
@@ -31,10 +32,12 @@ struct RunReport {
   size_t cpus = 0;          // online CPUs of the machine
   size_t left_running = 0;  // processes of the command that are still there
   std::vector<RunZone> zones;
+  std::vector<std::string> unmeasured{};  // zones whose meter had no reading between the first tick and the last
 };
 
 /// Takes the figures from a snapshot of a node whose first tick, at `begin`, was right before the command. `container`:
-/// the id of its cgroup, without an authority. The other fields are the caller's.
+/// the id of its cgroup, without an authority. Replaces the zones of an earlier snapshot. The other fields are the
+/// caller's.
 void FillFrom(const snapshot::Snapshot& snapshot, BootTime begin, std::string_view container, RunReport& report);
 
 /// A table for people.

@@ -12,7 +12,9 @@ namespace kepler::agent {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 
 /// 10 s of a machine with two CPUs: zone "package" by rapl, and the machine, which belongs to no workload, by a model.
@@ -83,6 +85,33 @@ TEST(RunReport, Text) {
   EXPECT_THAT(text, Not(HasSubstr("still run")));
   report.left_running = 3;
   EXPECT_THAT(RunText(report), HasSubstr("3 processes of the command still run"));
+}
+
+TEST(RunReport, ZoneWithoutAReadingIsNotMeasured) {
+  snapshot::Snapshot snapshot = Make();
+  for (snapshot::NodeZone& node : snapshot.node) node = {};
+  snapshot.node[1].fresh = true;  // the platform meter had nothing new
+  const RunReport report = ReportOf(snapshot);
+  EXPECT_THAT(report.zones, IsEmpty());
+  EXPECT_THAT(report.unmeasured, ElementsAre("package", "platform"));
+  EXPECT_THAT(RunText(report), HasSubstr("Not measured: platform: its meter had no reading within the 8.000 s\n"));
+  EXPECT_THAT(RunText(report), Not(HasSubstr("Meters:")));
+  EXPECT_THAT(RunJson(report), HasSubstr(R"("zones":[],"unmeasured":["package","platform"]})"));
+  snapshot.node[0].fresh = true;
+  EXPECT_THAT(ReportOf(snapshot).unmeasured, ElementsAre("platform")) << "a part of a CPU may use nothing";
+}
+
+TEST(RunReport, ZoneThatWasReadLaterHasItsOwnTime) {
+  snapshot::Snapshot snapshot = Make();
+  snapshot.node[0].begin = BootTime(100s + 1ms);
+  snapshot.node[1].begin = BootTime(104s);
+  const RunReport report = ReportOf(snapshot);
+  const std::string text = RunText(report);
+  EXPECT_THAT(text, HasSubstr("│        300.000 │         50.00 │"));
+  EXPECT_THAT(text,
+              HasSubstr("The meter of platform had its first reading late: its figures are of the last 6.000 s\n"));
+  EXPECT_THAT(text, Not(HasSubstr("The meter of package")));
+  EXPECT_THAT(RunJson(report), HasSubstr(R"("machine_joules":300,"measured_seconds":6})"));
 }
 
 TEST(RunReport, NoTimeAndNoEnergyAreNoNan) {
