@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,7 +13,6 @@
 #include <utility>
 
 #include "base/parse.h"
-#include "base/unique_fd.h"
 #include "cgroup/tree.h"
 #include "os/file.h"
 
@@ -51,6 +51,24 @@ void MoveUp(const std::string& path) {
     if (!pid->empty()) static_cast<void>(WriteTo(above, *pid));
 }
 
+UniqueFd OpenDirectory(const std::string& path) {
+  return UniqueFd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+}
+
+/// Whether the cgroup `path` is a command's. Its name ends with the pid of the command.
+bool IsCommandGroup(std::string_view path) {
+  return path.substr(path.rfind('/') + 1).starts_with(fmt::format("{}-", kCommandRuntime));
+}
+
+/// Removes the cgroup `path` of a command unless it is in use.
+bool RemoveIfAbandoned(const std::string& path, const std::string& procfs) {
+  const auto pid = ParseNumber<int32_t>(std::string_view(path).substr(path.rfind('-') + 1));
+  if (!pid || ::access(fmt::format("{}/{}", procfs, *pid).c_str(), F_OK) == 0) return false;
+  const UniqueFd directory = OpenDirectory(path);
+  if (!directory.valid() || ::flock(directory.get(), LOCK_EX | LOCK_NB) != 0) return false;
+  return ::rmdir(path.c_str()) == 0;  // fails if anything is in it
+}
+
 }  // namespace
 
 std::string CommandId(std::string_view program, int32_t pid) {
@@ -74,14 +92,33 @@ Result<CommandGroup> CommandGroup::Create(const std::string& sysfs, const std::s
     if (::mkdir(path.c_str(), 0755) != 0) return FailErrno("create cgroup", path);
     if (group.directories_.empty()) group.first_ = tree->version;
     group.directories_.push_back(path);
+    // A group without a lock is abandoned only if the process of its name is gone too, so a failure does no harm.
+    group.locks_.push_back(OpenDirectory(path));
+    static_cast<void>(::flock(group.locks_.back().get(), LOCK_SH | LOCK_NB));
   }
   if (group.directories_.empty())
     return Fail(ErrorKind::kUnavailable, "no cgroup tree of this process is mounted in " + sysfs + "/fs/cgroup");
   return group;
 }
 
+size_t CommandGroup::RemoveAbandoned(const std::string& sysfs, const std::string& procfs) {
+  const Trees trees = FindTrees(sysfs, procfs);
+  size_t removed = 0;
+  for (const auto& tree : {trees.unified, trees.cpuacct}) {
+    if (!tree) continue;
+    std::vector<std::string> found;
+    Walk(*tree, [&](const std::string& path, int) {
+      if (IsCommandGroup(path)) found.push_back(tree->path + path);
+      return true;
+    });
+    for (const std::string& path : found)
+      if (RemoveIfAbandoned(path, procfs)) ++removed;
+  }
+  return removed;
+}
+
 CommandGroup::CommandGroup(CommandGroup&& other) noexcept
-    : directories_(std::exchange(other.directories_, {})), first_(other.first_) {}
+    : directories_(std::exchange(other.directories_, {})), locks_(std::move(other.locks_)), first_(other.first_) {}
 
 CommandGroup::~CommandGroup() {
   // Processes may start others meanwhile, and the kernel needs a moment for those that end.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/unique_fd.h"
 #include "base/units.h"
 #include "cgroup/tree.h"
 
@@ -32,6 +33,10 @@ class CommandGroup {
   CommandGroup(CommandGroup&& other) noexcept;
   CommandGroup& operator=(CommandGroup&&) = delete;
 
+  /// Removes groups whose owner was killed, if no process and no cgroup is left in them and this user may. A group has
+  /// an owner while its directory is locked, or while the process of its name lives. Returns the number of directories.
+  static size_t RemoveAbandoned(const std::string& sysfs, const std::string& procfs);
+
   /// Moves a process of one thread into the group. Its children start there.
   [[nodiscard]] Status Add(int32_t pid) const;
   /// Number of processes that run in the group; 0 if that cannot be read.
@@ -42,6 +47,7 @@ class CommandGroup {
  private:
   CommandGroup() = default;
   std::vector<std::string> directories_;  // in each tree
+  std::vector<UniqueFd> locks_;           // of the directories, shared, while this object lives
   Version first_ = Version::kUnified;     // of the first directory
 };
 

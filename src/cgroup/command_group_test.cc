@@ -72,6 +72,30 @@ TEST_F(CommandGroupTest, CannotBeMade_SaysWhere) {
   EXPECT_EQ(Create().error().kind, ErrorKind::kUnavailable);
 }
 
+TEST_F(CommandGroupTest, OfAnOwnerThatWasKilled_IsRemoved) {
+  for (const std::string& own : kOwn) tree_.MakeDir(own + "/kepler-run-make-7");
+  tree_.MakeDir("fs/cgroup/unified/elsewhere/kepler-run-sh-8");
+  tree_.MakeDir("fs/cgroup/unified/a/kepler-runner-9");
+  tree_.MakeDir("fs/cgroup/unified/a/kepler-run-x");
+  EXPECT_EQ(CommandGroup::RemoveAbandoned(tree_.root(), tree_.Path("proc")), 3u);
+  for (const std::string& own : kOwn) EXPECT_FALSE(IsThere(own + "/kepler-run-make-7"));
+  EXPECT_FALSE(IsThere("fs/cgroup/unified/elsewhere/kepler-run-sh-8"));
+  EXPECT_TRUE(IsThere("fs/cgroup/unified/a/kepler-runner-9"));
+  EXPECT_TRUE(IsThere("fs/cgroup/unified/a/kepler-run-x")) << "no name of kepler run";
+}
+
+TEST_F(CommandGroupTest, InUse_IsNotRemoved) {
+  const auto group = Create();
+  ASSERT_TRUE(group);
+  tree_.MakeDir("fs/cgroup/unified/a/kepler-run-make-8");
+  tree_.MakeDir("proc/8");
+  tree_.MakeDir("fs/cgroup/unified/a/kepler-run-make-9/inside");
+  EXPECT_EQ(CommandGroup::RemoveAbandoned(tree_.root(), tree_.Path("proc")), 0u);
+  EXPECT_TRUE(IsThere("fs/cgroup/unified/a/kepler-run-make-7")) << "its owner lives";
+  EXPECT_TRUE(IsThere("fs/cgroup/unified/a/kepler-run-make-8")) << "its command lives";
+  EXPECT_TRUE(IsThere("fs/cgroup/unified/a/kepler-run-make-9")) << "it is not empty";
+}
+
 TEST(CommandId, IsAPlainNameThatTheRulesOfPathsRead) {
   EXPECT_EQ(CommandId("/usr/bin/stress-ng", 12), "stress_ng-12");
   EXPECT_EQ(CommandId("a b/\"\\x2d\n", 1), "__x2d_-1");

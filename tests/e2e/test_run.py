@@ -180,6 +180,20 @@ class Commands(unittest.TestCase):
         self.assertEqual(done.returncode, 125)
         self.assertIn("Permission denied; run it as root, or with systemd-run --user --scope in front of it", done.stderr)
 
+    def test_the_cgroup_of_a_killed_run_is_removed_once_it_is_empty(self):
+        killed = subprocess.Popen([binary(), "run", *METER, "--", "sh", "-c", "echo $$; exec sleep 1000"],
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.addCleanup(end, killed)
+        command = int(killed.stdout.readline())
+        killed.kill()
+        killed.wait()
+        self.assertEqual(run("true").returncode, 0)
+        self.assertIn(f"kepler-run-sh-{command}", groups("sh"), "the command still runs in it")
+        os.kill(command, signal.SIGKILL)
+        wait_until(lambda: not os.path.exists(f"/proc/{command}"), "the end of the command")
+        self.assertEqual(run("true").returncode, 0)
+        self.assertNotIn(f"kepler-run-sh-{command}", groups("sh"))
+
     def test_a_command_of_no_time_has_no_platform_of_0_joules(self):
         _, _, report = measure("true")
         self.assertEqual(report["unmeasured"], ["platform"], "its first estimate comes later")

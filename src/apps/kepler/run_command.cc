@@ -105,6 +105,7 @@ int Run(const Config& config, const RunOptions& options) {
   auto command = GatedCommand::Start(options.argv);
   if (!command) return Refuse(command.error().message, kNotMeasured);
   const std::string id = cgroup::CommandId(options.argv.front(), command->pid());
+  cgroup::CommandGroup::RemoveAbandoned(config.host.sysfs, config.host.procfs);
   const auto group = MakeGroup(config, id);
   if (!group) return Refuse(group.error().message, kNotMeasured);
   if (const Status added = group->Add(command->pid()); !added) return Refuse(added.error().message, kNotMeasured);
