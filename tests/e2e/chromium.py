@@ -22,7 +22,7 @@ class Navigated(AssertionError):
 
 
 class Chromium(contextlib.AbstractContextManager):
-    """One page. `problems`: what its console and its network said that is no information."""
+    """The page of one tab at a time. `problems`: what the consoles and the network said that is no information."""
 
     def __init__(self):
         require(os.access(PROGRAM, os.X_OK), f"there is no {PROGRAM}")
@@ -42,10 +42,7 @@ class Chromium(contextlib.AbstractContextManager):
         os.close(its_output)
         try:
             targets = self.call("Target.getTargets", session=None)["targetInfos"]
-            page = next(target["targetId"] for target in targets if target["type"] == "page")
-            self.session = self.call("Target.attachToTarget", session=None, targetId=page, flatten=True)["sessionId"]
-            for domain in ("Page", "Runtime", "Log", "Network"):
-                self.call(f"{domain}.enable")
+            self.attach(next(target["targetId"] for target in targets if target["type"] == "page"))
         except BaseException:
             self.__exit__(None, None, None)
             raise
@@ -58,6 +55,21 @@ class Chromium(contextlib.AbstractContextManager):
         end(self.process)
         os.close(self.input)
         shutil.rmtree(self.directory, ignore_errors=True)
+
+    def attach(self, page):
+        self.session = self.call("Target.attachToTarget", session=None, targetId=page, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable")
+
+    def new_tab(self):
+        """A tab in front of the others, whose page is the one from now on. Returns the tab."""
+        page = self.call("Target.createTarget", session=None, url="about:blank")["targetId"]
+        self.attach(page)
+        return page, self.session
+
+    def show_tab(self, tab):
+        page, self.session = tab
+        self.call("Target.activateTarget", session=None, targetId=page)
 
     def message(self, seconds):
         """The next message, or None."""
@@ -90,8 +102,9 @@ class Chromium(contextlib.AbstractContextManager):
         if session is not None:
             request["sessionId"] = self.session
         os.write(self.output, json.dumps(request).encode() + b"\0")
+        deadline = time.monotonic() + seconds * PATIENCE
         while True:
-            answer = self.message(seconds * PATIENCE)
+            answer = self.message(deadline - time.monotonic())
             if answer is None:
                 raise AssertionError(f"{method}: no answer")
             if answer.get("id") == self.count:

@@ -106,6 +106,19 @@ class Page(unittest.TestCase):
             browser.wait("document.getElementById('state').textContent === 'Live.'", "the first event")
             self.assertEqual((browser.run("document.getElementById('rows')"), browser.problems), (None, []))
 
+    def test_hidden_tabs_hold_no_connection_and_go_on_when_shown(self):
+        live = "document.getElementById('state').textContent === 'Live.'"
+        with Chromium() as browser:
+            tabs = []
+            for _ in range(8):  # a browser has six connections to a server
+                tabs.append(browser.new_tab())
+                browser.open(self.url)
+                browser.wait(live, f"the first event in tab {len(tabs)}")
+            browser.show_tab(tabs[0])
+            seen = browser.run("document.getElementById('time').textContent")
+            browser.wait(f"document.getElementById('time').textContent > '{seen}' && {live}", "a tick in the first tab again")
+            self.assertEqual(browser.problems, [])
+
     def test_it_says_when_the_agent_is_gone(self):
         with Chromium() as browser:
             browser.open(self.url)

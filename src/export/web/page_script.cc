@@ -124,20 +124,35 @@ std::string_view PageScript() {
     performance.measure("update", {start: begin});
   };
 
+  // A browser has six connections to a server, and a stream holds one: hidden tabs do without.
+  let events = null, retry = 0;
+  const disconnect = () => {
+    clearTimeout(retry);
+    if (events) events.close();
+    events = null;
+  };
   const connect = () => {
-    const events = new EventSource("/api/v1/events?" + live.dataset.query);
+    disconnect();
+    if (document.hidden) return;
+    events = new EventSource("/api/v1/events?" + live.dataset.query);
     events.addEventListener("tick", (event) => show(JSON.parse(event.data)));
-    events.addEventListener("error", () => {
+    events.addEventListener("error", (event) => {
       say("state", "Not live: the connection is lost, trying to connect again.");
-      if (events.readyState === EventSource.CLOSED) setTimeout(connect, 10000);
+      if (event.target.readyState === EventSource.CLOSED) retry = setTimeout(connect, 10000);
     });
   };
+  const begin = () => {
+    disconnect();
+    if (document.hidden) return;
+    fetch("/api/v1/history").then((answer) => answer.json()).then((history) => {
+      step = history.step_seconds;
+      points = history.points.map((point) => ({at: Date.parse(point.time), active: point.active_watts[column],
+        idle: point.idle_watts[column]}));
+    }).catch(() => {}).finally(connect);
+  };
 
-  fetch("/api/v1/history").then((answer) => answer.json()).then((history) => {
-    step = history.step_seconds;
-    points = history.points.map((point) => ({at: Date.parse(point.time), active: point.active_watts[column],
-      idle: point.idle_watts[column]}));
-  }).catch(() => {}).finally(connect);
+  document.addEventListener("visibilitychange", begin);
+  begin();
   setInterval(() => { if (received) say("age", Math.round((performance.now() - received) / 1000)); }, 1000);
 })();
 )js";
