@@ -216,8 +216,11 @@ Energy EnergyBook::CountSeries(Node& node, bool is_counted) {
       total += std::ranges::find(tick_.zones, name, &NodeZone::name)->total;
     tick_.samples = {{.key = "node", .name = tick_.node, .energy = total}};
   }
+  Energy ended;
   for (Sample& sample : tick_.samples) {
     Series& series = node.series[std::move(sample.key)];
+    // A series that ended since the previous tick and came back begins at 0 again.
+    if (sample.energy < series.energy) ended += std::exchange(series.energy, Energy());
     if (series.tick == 0) {
       const auto [row, is_new] = row_of_.try_emplace(sample.name, report_.rows.size());
       if (is_new) report_.rows.push_back({.name = std::move(sample.name), .amount = {}});
@@ -227,7 +230,6 @@ Energy EnergyBook::CountSeries(Node& node, bool is_counted) {
     series.energy = sample.energy;
     series.tick = node.ticks;
   }
-  Energy ended;
   std::erase_if(node.series, [&](const auto& entry) {
     const bool has_ended = entry.second.tick != node.ticks;
     if (has_ended) ended += entry.second.energy;

@@ -108,6 +108,21 @@ int64_t In(const std::vector<Row>& rows, std::string_view name) {
   return row == rows.end() ? -1 : row->amount.energy.microjoules();
 }
 
+TEST(EnergyBook, SeriesThatEndsAndComesBackBetweenTwoTicks_BeginsAtZero) {
+  FakeNode node;
+  std::vector<std::string> lines;
+  node.Use("web", 100);
+  Append(node.Tick(60), lines);
+  node.End("web");
+  node.Use("web", 30);
+  Append(node.Tick(120), lines);
+  const auto report = ReportOf(lines, {.by = By::kPod});
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(In(report->rows, "shop/web"), 30);
+  EXPECT_TRUE(report->rest.empty()) << "all that departed was counted before";
+  EXPECT_EQ(report->total.energy.microjoules(), 30);
+}
+
 TEST(EnergyBook, IncrementsOfThePeriod) {
   FakeNode node;
   std::vector<std::string> lines;
