@@ -16,7 +16,7 @@ void RollUpAccounts::SetZones(std::span<const size_t> from) {
 }
 
 void RollUpAccounts::BeginTick(BootTime now) {
-  now_ = now;
+  previous_ = std::exchange(now_, now);
   for (Row row = 0; row < rows_.size(); ++row)
     if (is_idle(rows_[row]) && now - rows_[row].left >= limits_.max_idle) Depart(row);
 }
@@ -30,7 +30,7 @@ Row RollUpAccounts::Join(const snapshot::OwnerIdentity& owner, BootTime begin) {
   const Row row = FreeRow();
   if (row == kNoRow) return kNoRow;
   row_of_.emplace(owner, row);
-  // A series that returns begins after its former end.
+  // A series that returns begins after its former end: the last sample is of the tick before the departure.
   rows_[row] = {.identity = std::make_shared<const snapshot::OwnerIdentity>(owner),
                 .pods = 1,
                 .begin = std::max(begin, last_departed_)};
@@ -66,7 +66,7 @@ void RollUpAccounts::Depart(Row row) {
   row_of_.erase(*rows_[row].identity);
   rows_[row] = {};
   free_.push_back(row);
-  last_departed_ = now_;
+  last_departed_ = previous_;
 }
 
 void RollUpAccounts::Publish(snapshot::RollUp& out) const {

@@ -56,7 +56,8 @@ class RollUpAccounts {
   RollUpLimits limits_;
   size_t zones_ = 0;
   BootTime now_{};
-  BootTime last_departed_{};
+  BootTime previous_{};       // the tick before
+  BootTime last_departed_{};  // its latest tick that had the row
   std::vector<State> rows_;
   std::vector<Row> free_;
   std::map<snapshot::OwnerIdentity, Row> row_of_;

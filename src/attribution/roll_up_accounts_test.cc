@@ -95,11 +95,13 @@ TEST_F(RollUpAccountsTest, RowThatReturns_BeginsAtZeroAfterItsEnd) {
   const Row a = Join("a");
   Add(a, 5);
   accounts_.Leave(a);
+  accounts_.BeginTick(At(100));
+  EXPECT_THAT(Rows(), ElementsAre(Pair("a", 5))) << "the last sample of the first series";
   accounts_.BeginTick(At(101));
   EXPECT_EQ(Departed(), 5);
   Add(Join("a", 50), 1);
   EXPECT_THAT(Rows(), ElementsAre(Pair("a", 1)));
-  EXPECT_EQ(out_.begin, std::vector{At(101)});
+  EXPECT_EQ(out_.begin, std::vector{At(100)}) << "no later than the beginning of the tick that shows it";
   EXPECT_EQ(Departed(), 5);
 }
 
