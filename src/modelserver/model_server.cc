@@ -52,7 +52,6 @@ Response ToRefusal(const Error& error) {
   if (error.kind == ErrorKind::kUnavailable) refusal.status = 409;
   if (error.kind != ErrorKind::kTimeout) return refusal;
   refusal.status = 503;  // another process publishes the model, which takes milliseconds
-  refusal.headers.emplace_back("Retry-After", "1");
   return refusal;
 }
 

@@ -92,7 +92,9 @@ TEST_F(ConnectionLoginTest, ChangeOfOthersDuringALogin_DoesNotMatter) {
 TEST_F(ConnectionLoginTest, HashThatTakesTooLong_Is503AndTheNextRequestFindsTheVerdict) {
   Start({.header_time = 200ms});
   auto client = Connect();
-  EXPECT_EQ(client.Get("/hello", kRight).status, 503u);
+  const auto refused = client.Get("/hello", kRight);
+  EXPECT_EQ(refused.status, 503u);
+  EXPECT_EQ(refused.headers.at("retry-after"), "1");
   EXPECT_EQ(core_->status().requests_denied.busy, 1u);
   EXPECT_EQ(core_->status().timeouts, 0u);
   hashes_.EndAll();

@@ -170,6 +170,7 @@ std::string RenderHead(const Response& response, const HeadOptions& options) {
     AppendField(head, "Content-Length", std::to_string(response.body ? response.body->size() : 0));
   // As RFC 9110 has it; no locale.
   fmt::format_to(std::back_inserter(head), "Date: {:%a, %d %b %Y %H:%M:%S} GMT\r\n", fmt::gmtime(options.now));
+  if (response.status == 503) AppendField(head, "Retry-After", "1");
   for (const auto& [name, value] : response.headers) AppendField(head, name, value);
   for (const auto& [name, value] : options.extra) AppendField(head, name, value);
   if (!options.keep_alive)

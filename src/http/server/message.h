@@ -67,6 +67,7 @@ struct HeadOptions {
   std::span<const std::pair<std::string, std::string>> extra{};
 };
 
+/// With Retry-After for 503: everything that causes it passes within seconds.
 [[nodiscard]] std::string RenderHead(const Response& response, const HeadOptions& options);
 
 /// "Not Found"; "Unknown" for a status without a name.

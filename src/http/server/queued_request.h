@@ -11,10 +11,7 @@
 namespace kepler::http::server {
 
 [[nodiscard]] inline Response Overloaded() {
-  constexpr const char* kRetrySeconds = "1";
-  Response answer = PlainAnswer(503, "too many requests, or the request took too long; try again later");
-  answer.headers.emplace_back("Retry-After", kRetrySeconds);
-  return answer;
+  return PlainAnswer(503, "too many requests, or the request took too long; try again later");
 }
 
 /// A job of a WorkerPool. `handler` must outlive it.

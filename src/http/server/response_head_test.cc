@@ -32,6 +32,11 @@ TEST(RenderHead, Persistence_IsSaidWhereItIsNotTheDefault) {
   EXPECT_STREQ(says(false, true), "close");
 }
 
+TEST(RenderHead, Unavailable_SaysWhenToRetry) {
+  EXPECT_TRUE(RenderHead(Response{.status = 503}, {}).contains("\r\nRetry-After: 1\r\n"));
+  EXPECT_FALSE(RenderHead(Response{.status = 500}, {}).contains("Retry-After"));
+}
+
 TEST(RenderHead, NoBody_SaysZero) {
   EXPECT_TRUE(RenderHead(Response{}, {}).contains("Content-Length: 0\r\n"));
   EXPECT_FALSE(RenderHead(Response{.status = 204}, {}).contains("Content-Length"));
