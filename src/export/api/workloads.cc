@@ -37,11 +37,21 @@ bool Mentions(const Names& names, std::string_view search, std::string& lower) {
   });
 }
 
+/// By id. A workload whose labels changed has an ended row too: the running one names it.
+template <class Identity>
+std::unordered_map<std::string_view, const Identity*> IndexOf(const snapshot::Table<Identity>& table) {
+  std::unordered_map<std::string_view, const Identity*> index;
+  for (size_t row = 0; row < table.rows(); ++row) {
+    const auto [at, is_new] = index.try_emplace(table.identity[row]->id, table.identity[row].get());
+    if (!is_new && table.state[row] == snapshot::State::kRunning) at->second = table.identity[row].get();
+  }
+  return index;
+}
+
 }  // namespace
 
-Workloads::Workloads(const snapshot::Snapshot& snapshot, Level level) : snapshot_(snapshot), level_(level) {
-  for (const auto& container : snapshot.containers.identity) containers_.emplace(container->id, container.get());
-  for (const auto& pod : snapshot.pods.identity) pods_.emplace(pod->id, pod.get());
+Workloads::Workloads(const snapshot::Snapshot& snapshot, Level level)
+    : snapshot_(snapshot), level_(level), containers_(IndexOf(snapshot.containers)), pods_(IndexOf(snapshot.pods)) {
   Load();
 }
 
@@ -96,12 +106,13 @@ void Workloads::NamePod(std::string_view id, Names& names) const {
   names.name_space = pod->second->name_space;
 }
 
-void Workloads::NameContainer(std::string_view id, Names& names) const {
-  names.container_id = id;
-  const auto container = containers_.find(id);
-  if (container == containers_.end()) return;
-  names.container = container->second->name;
-  if (!container->second->pod_id.empty()) NamePod(container->second->pod_id, names);
+void Workloads::NameContainer(const snapshot::ContainerIdentity& container, Names& names) const {
+  names.container_id = container.id;
+  names.container = container.name;
+  if (!container.pod_id.empty()) NamePod(container.pod_id, names);
+  if (container.pod_name.empty()) return;  // the labels do not show the pod
+  names.pod = container.pod_name;
+  names.name_space = container.pod_namespace;
 }
 
 Names Workloads::NamesOf(size_t row) const {
@@ -109,11 +120,10 @@ Names Workloads::NamesOf(size_t row) const {
   switch (level_) {
     case Level::kContainer: {
       const snapshot::ContainerIdentity& container = *snapshot_.containers.identity[row];
-      NameContainer(container.id, names);
+      NameContainer(container, names);
       names.id = container.id;
-      names.container = names.name = container.name;
+      names.name = container.name;
       names.runtime = container.runtime;
-      if (!container.pod_id.empty()) NamePod(container.pod_id, names);
       break;
     }
     case Level::kVm: {
@@ -143,7 +153,9 @@ Names Workloads::NamesOf(size_t row) const {
       names.name = process.comm;
       names.exe = process.exe;
       names.vm_id = process.vm_id;
-      if (!process.container_id.empty()) NameContainer(process.container_id, names);
+      names.container_id = process.container_id;
+      const auto container = containers_.find(names.container_id);
+      if (container != containers_.end()) NameContainer(*container->second, names);
     }
   }
   return names;

@@ -61,11 +61,13 @@ class Workloads {
   void Use(const Table& table);
   void SumPods();
   void NamePod(std::string_view id, Names& names) const;
-  void NameContainer(std::string_view id, Names& names) const;
+  void NameContainer(const snapshot::ContainerIdentity& container, Names& names) const;
   [[nodiscard]] bool Precedes(size_t a, size_t b) const;
 
   const snapshot::Snapshot& snapshot_;
   const snapshot::Level level_;
+  const std::unordered_map<std::string_view, const snapshot::ContainerIdentity*> containers_;  // by id
+  const std::unordered_map<std::string_view, const snapshot::PodIdentity*> pods_;              // by id
   size_t rows_ = 0;
   size_t zones_ = 0;
   const std::vector<Energy>* energy_ = nullptr;
@@ -73,8 +75,6 @@ class Workloads {
   const std::vector<Nanoseconds>* cpu_ = nullptr;
   const std::vector<snapshot::State>* state_ = nullptr;
   std::vector<double> summed_watts_;
-  std::unordered_map<std::string_view, const snapshot::ContainerIdentity*> containers_;  // by id
-  std::unordered_map<std::string_view, const snapshot::PodIdentity*> pods_;              // by id
 };
 
 }  // namespace kepler::api

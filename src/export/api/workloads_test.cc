@@ -112,5 +112,34 @@ TEST(Workloads, UnknownParents_AreLeftOut) {
   EXPECT_EQ(Workloads(node, Level::kContainer).NamesOf(0).pod, "");
 }
 
+/// The rows of a workload whose labels changed.
+TEST(Workloads, TwoRowsOfOneId_EachHasItsOwnNames_AndTheRunningOneNamesItsParts) {
+  using snapshot::State;
+  for (const bool ended_first : {true, false}) {
+    auto s = testing::EmptySnapshot({"package"});
+    const auto row = [&](State state, const std::string& name, const std::string& pod) {
+      testing::AddRow(s.containers, snapshot::ContainerIdentity{"c1", name, "docker", "p1", pod, "Shop"}, {}, {}, {},
+                      state);
+      testing::AddRow(s.pods, snapshot::PodIdentity{.id = "p1", .name = pod}, {}, {}, {}, state);
+    };
+    if (ended_first) row(State::kTerminated, "old", "pod-old");
+    row(State::kRunning, "new", "pod-new");
+    if (!ended_first) row(State::kTerminated, "old", "pod-old");
+    testing::AddRow(s.processes, testing::Process(7, "nginx", "", "c1"));
+
+    const Workloads containers(s, Level::kContainer);
+    const Names ended = containers.NamesOf(ended_first ? 0 : 1), running = containers.NamesOf(ended_first ? 1 : 0);
+    EXPECT_EQ(ended.name, "old");
+    EXPECT_EQ(ended.container, "old");
+    EXPECT_EQ(ended.pod, "pod-old") << "as its labels say";
+    EXPECT_EQ(running.name, "new");
+    EXPECT_EQ(running.pod, "pod-new");
+    EXPECT_EQ(running.name_space, "Shop");
+    const Names process = Workloads(s, Level::kProcess).NamesOf(0);
+    EXPECT_EQ(process.container, "new");
+    EXPECT_EQ(process.pod, "pod-new");
+  }
+}
+
 }  // namespace
 }  // namespace kepler::api
