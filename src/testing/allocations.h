@@ -13,6 +13,8 @@ inline std::atomic<uint64_t> allocations = 0;
 /// Bytes that are in use now, and that were at most since ResetPeak().
 inline std::atomic<uint64_t> live_bytes = 0;
 inline std::atomic<uint64_t> peak_bytes = 0;
+/// Of this thread: larger allocations fail.
+inline thread_local size_t largest_allocation = SIZE_MAX;
 inline void ResetPeak() { peak_bytes = live_bytes.load(); }
 
 inline void* Count(void* memory) {
@@ -34,6 +36,7 @@ inline void Release(void* memory) {
 // NOLINTBEGIN(misc-definitions-in-headers, clang-analyzer-cplusplus.NewDelete)
 // The forms for arrays and without exceptions call these. Inlined in part, they look to g++ 12 like a mismatch.
 [[gnu::noinline]] void* operator new(size_t size) {
+  if (size > kepler::testing::largest_allocation) throw std::bad_alloc();
   if (void* memory = std::malloc(size == 0 ? 1 : size)) return kepler::testing::Count(memory);
   throw std::bad_alloc();
 }

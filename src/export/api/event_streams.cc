@@ -17,11 +17,12 @@ http::server::Response EventStreams::Open(const http::server::Request& request) 
   std::erase_if(viewers_, [](const auto& viewer) { return viewer.expired(); });
   if (viewers_.size() >= kMaxViewers) return JsonError(503, "too many viewers; try again later");
   if (!thread_.joinable()) {
+    turns_.reserve(kMaxViewers);
     auto thread = StartThread("events", [this](const std::stop_token& stop) { Loop(stop); });
     if (!thread) return JsonError(503, thread.error().message);
     thread_ = *std::move(thread);
   }
-  const auto viewer = std::make_shared<Viewer>(Viewer{.query = *std::move(query)});
+  const auto viewer = std::make_shared<Viewer>(Viewer{.query = std::make_shared<const Query>(*std::move(query))});
   viewers_.push_back(viewer);
   http::server::Response response = JsonAnswer(nullptr);
   response.content_type = "text/event-stream";
@@ -51,53 +52,43 @@ void EventStreams::Loop(const std::stop_token& stop) {
   // A line that clients ignore (HTML standard, section 9.2).
   const auto comment = std::make_shared<const std::string>(": no new snapshot\n\n");
   while (true) {
-    std::vector<Turn> turns;
     series::Reading reading;
     {
       std::unique_lock lock(mutex_);
       const bool is_behind = changed_.wait_for(lock, stop, keep_alive_, someone_is_behind);
       if (stop.stop_requested()) return;
-      if (!is_behind) {
-        const auto waiting = TakeWaiting();
-        lock.unlock();
-        for (const auto& responder : waiting) responder(comment);
-        continue;
+      if (is_behind) {
+        reading = latest_();
+        TakeTurns(std::max(published_, reading.snapshot->sequence));
+      } else {
+        TakeTurns(std::nullopt);
       }
-      reading = latest_();
-      turns = TakeTurns(std::max(published_, reading.snapshot->sequence));
     }
-    Send(*reading.snapshot, reading.stale, turns);
+    if (reading.snapshot) {
+      Send(*reading.snapshot, reading.stale);
+    } else {
+      for (const Turn& turn : turns_) turn.responder(comment);
+    }
+    turns_.clear();
   }
 }
 
-std::vector<EventStreams::Turn> EventStreams::TakeTurns(uint64_t sequence) {
-  std::vector<Turn> turns;
+void EventStreams::TakeTurns(std::optional<uint64_t> sequence) {
   for (const auto& viewer : viewers_) {
-    if (!IsBehind(viewer)) continue;
+    if (sequence && !IsBehind(viewer)) continue;
     const auto alive = viewer.lock();
-    alive->last = sequence;
-    turns.push_back({alive->query, *std::exchange(alive->waiting, std::nullopt)});
+    if (!alive || !alive->waiting) continue;
+    if (sequence) alive->last = *sequence;
+    turns_.push_back({alive->query, *std::exchange(alive->waiting, std::nullopt)});
   }
-  return turns;
 }
 
-std::vector<http::server::PieceResponder> EventStreams::TakeWaiting() {
-  std::vector<http::server::PieceResponder> waiting;
-  for (const auto& viewer : viewers_)
-    if (const auto alive = viewer.lock(); alive && alive->waiting)
-      waiting.push_back(*std::exchange(alive->waiting, std::nullopt));
-  return waiting;
-}
-
-void EventStreams::Send(const snapshot::Snapshot& snapshot, bool stale, const std::vector<Turn>& turns) {
-  std::vector<std::pair<const Query*, http::server::Body>> events;  // one per query
-  for (const Turn& turn : turns) {
-    auto found = std::ranges::find_if(events, [&](const auto& event) { return *event.first == turn.query; });
-    if (found == events.end()) {
-      events.emplace_back(&turn.query, EventOf(snapshot, stale, turn.query));
-      found = events.end() - 1;
-    }
-    turn.responder(found->second);  // null ends the stream, and the client connects again
+void EventStreams::Send(const snapshot::Snapshot& snapshot, bool stale) {
+  for (auto turn = turns_.begin(); turn != turns_.end(); ++turn) {
+    const auto same =
+        std::find_if(turns_.begin(), turn, [&](const Turn& other) { return *other.query == *turn->query; });
+    turn->event = same != turn ? same->event : EventOf(snapshot, stale, *turn->query);
+    turn->responder(turn->event);  // null ends the stream, and the client connects again
   }
 }
 

@@ -34,20 +34,21 @@ class EventStreams {
 
  private:
   struct Viewer {
-    Query query;
+    std::shared_ptr<const Query> query;
     std::optional<http::server::PieceResponder> waiting{};  // it has read all before
     uint64_t last = 0;                                      // sequence of its last event
   };
   struct Turn {
-    Query query;
+    std::shared_ptr<const Query> query;
     http::server::PieceResponder responder;
+    http::server::Body event{};
   };
 
   void Loop(const std::stop_token& stop);
   [[nodiscard]] bool IsBehind(const std::weak_ptr<Viewer>& viewer) const;
-  [[nodiscard]] std::vector<Turn> TakeTurns(uint64_t sequence);
-  [[nodiscard]] std::vector<http::server::PieceResponder> TakeWaiting();
-  void Send(const snapshot::Snapshot& snapshot, bool stale, const std::vector<Turn>& turns);
+  /// Moves clients that wait to turns_, without allocation: all of them, or those that have not seen `sequence`.
+  void TakeTurns(std::optional<uint64_t> sequence);
+  void Send(const snapshot::Snapshot& snapshot, bool stale);
   [[nodiscard]] http::server::Body EventOf(const snapshot::Snapshot& snapshot, bool stale, const Query& query) const;
 
   const std::function<series::Reading()> latest_;
@@ -57,6 +58,7 @@ class EventStreams {
   std::condition_variable_any changed_;
   std::vector<std::weak_ptr<Viewer>> viewers_;  // and each Viewer: guarded by mutex_; the streams own them
   uint64_t published_ = 0;                      // guarded by mutex_
+  std::vector<Turn> turns_;                     // of thread_, with room for kMaxViewers
   std::jthread thread_;                         // keep last: it uses everything above
 };
 
