@@ -66,8 +66,9 @@ class Writer {
       const status::Zone& zone = snapshot_.zones[z];
       if (zone.domain == Domain::kIdleCpu) continue;  // a part of another zone
       const snapshot::NodeZone& node = snapshot_.node[z];
-      Put(R"({}{{"zone":{},"path":{},"domain":"{}","metered":{})", std::exchange(first, false) ? "" : ",",
-          QuoteJson(zone.name), QuoteJson(zone.path), ToString(zone.domain), zone.source != "model");
+      Put(R"({}{{"zone":{},"path":{},"domain":"{}","source":{},"metered":{})", std::exchange(first, false) ? "" : ",",
+          QuoteJson(zone.name), QuoteJson(zone.path), ToString(zone.domain), QuoteJson(zone.source),
+          zone.source != "model" && zone.source != "fake");
       const bool is_split = zone.domain == Domain::kCpu;
       if (node.fresh && !stale_) {
         Put(R"(,"watts":{})", node.power.watts());

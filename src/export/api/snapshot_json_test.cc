@@ -44,9 +44,10 @@ TEST(SnapshotJson, Head_NodeAndRow) {
   const std::string text = JsonOf(OneProcess());
   EXPECT_TRUE(text.starts_with(
       R"({"api":1,"time":"2023-11-14T22:13:20.000Z","interval_seconds":5,"stale":false,"agent":{"version":"1.2","node":"n1","started":")"));
-  EXPECT_THAT(text, HasSubstr(R"({"zone":"package","path":"aggregated-package","domain":"cpu","metered":true,)"
-                              R"("watts":2.5,"active_watts":2,"idle_watts":0.5,)"
-                              R"("joules":1.500000,"active_joules":1.000001,"idle_joules":0.499999})"));
+  EXPECT_THAT(
+      text, HasSubstr(R"({"zone":"package","path":"aggregated-package","domain":"cpu","source":"fake","metered":false,)"
+                      R"("watts":2.5,"active_watts":2,"idle_watts":0.5,)"
+                      R"("joules":1.500000,"active_joules":1.000001,"idle_joules":0.499999})"));
   EXPECT_THAT(text, HasSubstr(R"("workloads":{"level":"process","sort":"watts","zone":"package","total":1,)"
                               R"("matching":1,"rows":[{"id":"42","name":"make","pid":42,"comm":"make",)"
                               R"("exe":"/usr/bin/make","running":true,"cpu_seconds":1.5,"watts":0.5,)"
@@ -89,6 +90,7 @@ TEST(SnapshotJson, WattsThatAreOld_OrOfAnEndedWorkload_AreLeftOut) {
 TEST(SnapshotJson, SharedIdleEnergyIsApart) {
   auto s = testing::EmptySnapshot({"package", "platform", "package"});
   s.zones[0].source = "model";
+  s.zones[1].source = "rapl";
   s.zones[1].domain = status::Domain::kPlatform;
   s.zones[2].domain = status::Domain::kIdleCpu;
   testing::AddRow(s.processes, testing::Process(1, "a"), {Energy::Joules(1), {}, Energy::Microjoules(40'855)});
@@ -98,8 +100,8 @@ TEST(SnapshotJson, SharedIdleEnergyIsApart) {
   const std::string text = JsonOf(s);
   EXPECT_THAT(text, HasSubstr(R"("zones":{"package":{"watts":0,"joules":1.000000,"idle_joules":0.040855}})"));
   EXPECT_EQ(text.find(R"("zone":"package","path")"), text.rfind(R"("zone":"package","path")"));
-  EXPECT_THAT(text, HasSubstr(R"("domain":"platform","metered":true,"watts":0,"joules":0.000000})"));
-  EXPECT_THAT(text, HasSubstr(R"("domain":"cpu","metered":false)"));
+  EXPECT_THAT(text, HasSubstr(R"("domain":"platform","source":"rapl","metered":true,"watts":0,"joules":0.000000})"));
+  EXPECT_THAT(text, HasSubstr(R"("domain":"cpu","source":"model","metered":false)"));
 }
 
 TEST(SnapshotJson, HostileNamesStayInTheirString) {
