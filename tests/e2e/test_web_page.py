@@ -40,6 +40,9 @@ class Page(unittest.TestCase):
             browser.wait(f"document.getElementById('time').textContent > '{first}'", "another tick")
             browser.wait(f"{ROWS}.length === 1", "the process")
             self.assertEqual(browser.run(f"{ROWS}[0].cells[0].textContent"), f"{HOSTILE} ({self.process.pid})")
+            self.assertRegex(browser.run("document.getElementById('count').textContent"), r"^\d+, 1 match$")
+            self.assertEqual(browser.run("document.getElementById('zones').rows[0].cells[5].textContent"), "simulated")
+            self.assertIn("fake meter", browser.run("document.querySelector('p.problem').textContent"))
             self.assertEqual(browser.run("document.querySelectorAll('td b, th b, img, iframe').length"), 0)
             self.assertTrue(browser.run("document.getElementById('active').getAttribute('d').startsWith('M')"))
             self.assertLess(browser.run("performance.getEntriesByName('update')[0].duration"), 1000)
@@ -86,9 +89,11 @@ class Page(unittest.TestCase):
     def test_names_for_screen_readers_and_keys(self):
         with Chromium() as browser:
             browser.open(self.url)
+            node = json.loads(self.agent.get("/api/v1/snapshot?limit=1")[2])["agent"]["node"]
+            self.assertEqual(browser.run("document.title"), f"{node} – Kepler")
             nodes = browser.call("Accessibility.getFullAXTree")["nodes"]
             named = {(node["role"]["value"], node.get("name", {}).get("value", "")) for node in nodes if "role" in node}
-            for role, name in (("main", ""), ("heading", "Kepler Service"), ("table", "Power now"), ("table", "Top workloads"),
+            for role, name in (("main", ""), ("heading", f"Kepler on {node}"), ("table", "Power now"), ("table", "Top workloads"),
                                ("searchbox", "Search"), ("button", "Search"), ("navigation", "Level")):
                 self.assertIn((role, name), named)
             self.assertTrue(any(role in ("image", "img") and name.startswith("Power in the last hour") for role, name in named), named)

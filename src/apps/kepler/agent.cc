@@ -250,7 +250,7 @@ void Agent::AddEndpoints() {
       metrics_->Handle(request, std::move(answer));
     });
     api_->AddRoutes(*server_);
-    links.push_back({"/api/v1/snapshot", "Figures as JSON", "Zones, meters and workloads; see docs/api.md"});
+    links.push_back({"/api/v1/snapshot", "Figures as JSON", "Zones, meters and workloads of the latest tick"});
   }
   const auto live = [this](const http::server::Request&, const http::server::Responder& answer) {
     answer(Health(collector_->IsLive(), "the last tick is too old"));
@@ -283,8 +283,9 @@ void Agent::AddEndpoints() {
   // It looks for meters that the agent does not read.
   server_->Handle({.path = "/", .runs_on = http::server::RunsOn::kWorkers},
                   [this, links](const http::server::Request& request, const http::server::Responder& answer) {
-                    auto page = Text(web::LandingPage(build_.version, links, Meters(), Live(request.query)),
-                                     "text/html; charset=utf-8");
+                    auto page = Text(
+                        web::LandingPage({config_.node_name, build_.version}, links, Meters(), Live(request.query)),
+                        "text/html; charset=utf-8");
                     page.headers = web::PageHeaders();
                     answer(std::move(page));
                   });

@@ -12,14 +12,15 @@ constexpr std::string_view kHead = R"(<!DOCTYPE html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Kepler</title>
+<title>{0}Kepler</title>
 <link rel="icon" href="/static/kepler.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/static/kepler.css">
 <script src="/static/kepler.js" defer></script>
 </head>
 <body>
 <main>
-<h1>Kepler Service</h1>
+<h1>Kepler{1}</h1>
+<p class="version">Version {2}</p>
 )";
 
 /// A number is right-aligned.
@@ -47,10 +48,11 @@ std::string Section(const PageTable& table) {
 
 }  // namespace
 
-std::string LandingPage(const std::string& version, const std::vector<Link>& links,
-                        const std::optional<PageTable>& table, std::string_view live) {
-  std::string page(kHead);
-  page += fmt::format("<p class=\"version\">Version {}</p>\n", EscapeHtml(version));
+std::string LandingPage(const AgentName& agent, const std::vector<Link>& links, const std::optional<PageTable>& table,
+                        std::string_view live) {
+  const std::string node = EscapeHtml(agent.node);
+  std::string page = fmt::format(kHead, node.empty() ? "" : node + " – ", node.empty() ? "" : " on " + node,
+                                 EscapeHtml(agent.version));
   page += live;
   if (table) page += Section(*table);
   page += "<h2>Endpoints</h2>\n<ul>\n";

@@ -21,8 +21,13 @@ struct PageTable {
   std::vector<std::string> remarks;  // below the table, one line each
 };
 
+struct AgentName {
+  std::string node;  // "": unknown
+  std::string version;
+};
+
 /// HTML in UTF-8. Every text is escaped, and cut after kMaxText bytes; `live` is HTML (live_section.h).
-[[nodiscard]] std::string LandingPage(const std::string& version, const std::vector<Link>& links,
+[[nodiscard]] std::string LandingPage(const AgentName& agent, const std::vector<Link>& links,
                                       const std::optional<PageTable>& table, std::string_view live = {});
 
 }  // namespace kepler::web

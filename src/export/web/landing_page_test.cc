@@ -12,20 +12,26 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 TEST(LandingPage, Links_InOrderWithDescriptions) {
-  const std::string page = LandingPage(
-      "0.1.0", {{"/metrics", "Metrics", "Prometheus metrics"}, {"/-/ready", "Ready", "Readiness"}}, std::nullopt);
-  EXPECT_THAT(page, HasSubstr("<title>Kepler</title>"));
-  EXPECT_THAT(page, HasSubstr("<h1>Kepler Service</h1>"));
+  const std::string page =
+      LandingPage({"node-7", "0.1.0"},
+                  {{"/metrics", "Metrics", "Prometheus metrics"}, {"/-/ready", "Ready", "Readiness"}}, std::nullopt);
+  EXPECT_THAT(page, HasSubstr("<title>node-7 – Kepler</title>"));
+  EXPECT_THAT(page, HasSubstr("<h1>Kepler on node-7</h1>"));
   EXPECT_THAT(page, HasSubstr("Version 0.1.0"));
   EXPECT_THAT(page, HasSubstr("<li><a href=\"/metrics\">Metrics</a> – Prometheus metrics</li>\n"
                               "<li><a href=\"/-/ready\">Ready</a> – Readiness</li>\n"));
 }
 
 TEST(LandingPage, Markup_Escaped) {
-  const std::string page = LandingPage("<b>&\"'", {{"/\"><script>", "a<b", "c\xFF"}}, std::nullopt);
+  const std::string page = LandingPage({"<i>", "<b>&\"'"}, {{"/\"><script>", "a<b", "c\xFF"}}, std::nullopt);
   EXPECT_THAT(page, HasSubstr("Version &lt;b&gt;&amp;&quot;&#39;"));
   EXPECT_THAT(page, HasSubstr("href=\"/&quot;&gt;&lt;script&gt;\">a&lt;b</a> – c\xEF\xBF\xBD</li>"));
   EXPECT_THAT(page, Not(HasSubstr("<script>")));
+  EXPECT_THAT(page, HasSubstr("<title>&lt;i&gt; – Kepler</title>"));
+}
+
+TEST(LandingPage, UnknownNode_IsLeftOut) {
+  EXPECT_THAT(LandingPage({"", "1"}, {}, {}), AllOf(HasSubstr("<title>Kepler</title>"), HasSubstr("<h1>Kepler</h1>")));
 }
 
 TEST(LandingPage, Table_RowsAndRemarksAreEscapedAndCut) {
@@ -33,7 +39,7 @@ TEST(LandingPage, Table_RowsAndRemarksAreEscapedAndCut) {
                         .headers = {"Meter", "Watts"},
                         .rows = {{"rapl<", "12.50"}, {"dcmi", "-"}},
                         .remarks = {"dcmi: <denied>", std::string(5000, 'x')}};
-  const std::string page = LandingPage("1", {}, table);
+  const std::string page = LandingPage({"n", "1"}, {}, table);
   EXPECT_THAT(page, HasSubstr("<h2>Meters &amp; more</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
                               "aria-label=\"Meters &amp; more\"><table aria-label=\"Meters &amp; "
                               "more\">\n<tr><th>Meter</th><th>Watts</th></tr>\n"));

@@ -50,6 +50,34 @@ std::string TimeOf(WallTime time) {
   return shown;
 }
 
+std::string_view SourceOf(const status::Zone& zone) {
+  if (zone.source == "model") return "estimated";
+  return zone.source == "fake" ? "simulated" : "measured";
+}
+
+std::string_view PluralOf(snapshot::Level level) {
+  switch (level) {
+    case snapshot::Level::kContainer:
+      return "Containers";
+    case snapshot::Level::kVm:
+      return "VMs";
+    case snapshot::Level::kPod:
+      return "Pods";
+    case snapshot::Level::kNamespace:
+      return "Namespaces";
+    default:
+      return "Processes";
+  }
+}
+
+/// "312, 40 match, the first 20 are listed", as the script writes it.
+std::string CountText(size_t total, size_t matching, size_t listed) {
+  std::string text = total == 0 ? "none" : std::to_string(total);
+  if (matching != total) text += matching == 0 ? ", none match" : fmt::format(", {} match", matching);
+  if (listed < matching) text += fmt::format(", the first {} are listed", listed);
+  return text;
+}
+
 class Writer {
  public:
   explicit Writer(const LiveView& view) : view_(view), snapshot_(view.snapshot) {}
@@ -73,6 +101,8 @@ class Writer {
         "s.</p>\n",
         view_.stale ? "The last tick is too old: there are no watts." : "", TimeOf(snapshot_.taken_at),
         view_.age_seconds, ToSeconds(snapshot_.interval));
+    if (std::ranges::any_of(snapshot_.zones, [](const auto& zone) { return zone.source == "fake"; }))
+      out_ += "<p class=\"problem\">The fake meter is in use: its power is simulated, nothing is measured.</p>\n";
     out_ +=
         "<table aria-labelledby=\"now\" class=\"figures zones\"><thead><tr><th scope=\"col\">Zone</th><th "
         "scope=\"col\">Watts</th><th "
@@ -80,8 +110,8 @@ class Writer {
         "class=\"wide\">Source</th></tr></thead>\n<tbody id=\"zones\">\n";
     for (size_t z = 0; z < snapshot_.node.size(); ++z)
       if (snapshot_.zones[z].domain != Domain::kIdleCpu) Zone(snapshot_.zones[z], snapshot_.node[z]);
-    Put("</tbody></table>\n<p>Joules since startup. Whole minus its parts: <span id=\"error\">{}</span> µJ (energy "
-        "conservation).</p>\n",
+    Put("</tbody></table>\n<p>Joules since startup. Node energy minus the sum of all its parts: <span "
+        "id=\"error\">{}</span> µJ.</p>\n",
         api::ConservationError(snapshot_).microjoules());
   }
 
@@ -91,8 +121,7 @@ class Writer {
     const auto watts = [&](bool shown, Power power) { return shown ? ShortNumber(power.watts()) : "–"; };
     Put("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td class=\"wide\">{}</td></tr>\n",
         EscapeHtml(zone.name), watts(known, node.power), watts(known && is_split, node.active_power),
-        watts(known && is_split, node.idle_power), Joules(node.total),
-        zone.source == "model" ? "estimated" : "measured");
+        watts(known && is_split, node.idle_power), Joules(node.total), SourceOf(zone));
   }
 
   void Chart() {
@@ -119,12 +148,15 @@ class Writer {
     Sorts();
     out_ += "<th scope=\"col\">Belongs to</th></tr></thead>\n<tbody id=\"rows\">\n";
     for (const size_t row : found.rows) Row(workloads, row);
-    Put("</tbody></table>\n<p><span id=\"matching\">{}</span> of <span id=\"total\">{}</span> match, and the first {} "
-        "are "
-        "listed. Joules of this level without a row: <span id=\"unlisted\">{}</span>; unattributed: <span "
+    Put("</tbody></table>\n<p>{}: <span id=\"count\">{}</span>. Joules of this level without a row: <span "
+        "id=\"unlisted\">{}</span>; unattributed: <span "
         "id=\"unattributed\">{}</span>.</p>\n",
-        found.matching, workloads.rows(), kPageRows, Joules(api::UnlistedOf(snapshot_, view_.query.level)),
-        Joules(snapshot_.unattributed[snapshot_.primary]));
+        PluralOf(view_.query.level), CountText(workloads.rows(), found.matching, found.rows.size()),
+        Joules(api::UnlistedOf(snapshot_, view_.query.level)), Joules(snapshot_.unattributed[snapshot_.primary]));
+    const bool is_named =
+        view_.query.level == snapshot::Level::kPod || view_.query.level == snapshot::Level::kNamespace;
+    if (is_named && !snapshot_.pod_informer)
+      out_ += "<p>Set kube.enabled to see the names of pods and namespaces.</p>\n";
   }
 
   void Levels() {

@@ -65,6 +65,44 @@ TEST(LiveSection, HostileNamesAreText) {
   EXPECT_THAT(SectionOf(s), HasSubstr("&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;&#39;"));
 }
 
+TEST(LiveSection, SourcesOfZones_AndAFakeMeterSaysSo) {
+  auto s = testing::EmptySnapshot({"package", "dram", "platform"});
+  const std::string note = "The fake meter is in use";
+  EXPECT_THAT(SectionOf(s), AllOf(HasSubstr(note), HasSubstr("<td class=\"wide\">simulated</td>")));
+  for (auto& zone : s.zones) zone.source = "rapl";
+  s.zones[2].source = "model";
+  EXPECT_THAT(SectionOf(s), AllOf(Not(HasSubstr(note)), HasSubstr(">measured</td>"), HasSubstr(">estimated</td>"),
+                                  Not(HasSubstr("simulated"))));
+}
+
+TEST(LiveSection, SaysHowManyRowsThereAreAndMatch) {
+  auto s = testing::EmptySnapshot({"package"});
+  const auto count = [&](api::Query query = {}) {
+    const std::string html = SectionOf(s, std::move(query));
+    const auto begin = html.rfind("<p>", html.find("id=\"count\""));
+    return html.substr(begin, html.find(". Joules", begin) - begin);
+  };
+  EXPECT_EQ(count(), "<p>Processes: <span id=\"count\">none</span>");
+  EXPECT_EQ(count({.level = Level::kVm}), "<p>VMs: <span id=\"count\">none</span>");
+  for (int pid = 1; pid <= 20; ++pid) testing::AddRow(s.processes, testing::Process(pid, pid == 7 ? "make" : "sh"));
+  EXPECT_EQ(count(), "<p>Processes: <span id=\"count\">20</span>");
+  EXPECT_EQ(count({.search = "make"}), "<p>Processes: <span id=\"count\">20, 1 match</span>");
+  EXPECT_EQ(count({.search = "vim"}), "<p>Processes: <span id=\"count\">20, none match</span>");
+  for (int pid = 21; pid <= 40; ++pid) testing::AddRow(s.processes, testing::Process(pid, "cc"));
+  EXPECT_EQ(count(), "<p>Processes: <span id=\"count\">40, the first 20 are listed</span>");
+  for (int pid = 41; pid <= 45; ++pid) testing::AddRow(s.processes, testing::Process(pid, "cc"));
+  EXPECT_EQ(count({.search = "cc"}), "<p>Processes: <span id=\"count\">45, 25 match, the first 20 are listed</span>");
+}
+
+TEST(LiveSection, WithoutKubernetes_SaysWhatNamesNeed) {
+  auto s = testing::EmptySnapshot({"package"});
+  const std::string hint = "Set kube.enabled";
+  EXPECT_THAT(SectionOf(s, {.level = Level::kPod}), HasSubstr(hint));
+  EXPECT_THAT(SectionOf(s, {.level = Level::kContainer}), Not(HasSubstr(hint)));
+  s.pod_informer.emplace();
+  EXPECT_THAT(SectionOf(s, {.level = Level::kPod}), Not(HasSubstr(hint)));
+}
+
 TEST(LiveSection, StaleFigures_NoWatts) {
   auto s = testing::EmptySnapshot({"package"});
   testing::AddRow(s.processes, testing::Process(7, "make"), {}, {1.25});

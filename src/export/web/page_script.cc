@@ -44,7 +44,7 @@ std::string_view PageScript() {
 
   const showZones = (zones) => {
     fill(byId("zones"), zones.map((zone) => [zone.zone, number(zone.watts), number(zone.active_watts),
-      number(zone.idle_watts), joules(zone.joules), zone.metered ? "measured" : "estimated"]));
+      number(zone.idle_watts), joules(zone.joules), ({model: "estimated", fake: "simulated"})[zone.source] || "measured"]));
     for (const row of byId("zones").rows) row.cells[5].className = "wide";
   };
 
@@ -54,8 +54,9 @@ std::string_view PageScript() {
       (row.name || row.id) + (row.pid === undefined ? "" : " (" + row.pid + ")"),
       row.running === false ? "ended" : number(row.watts), joules(row.joules),
       row.cpu_seconds === undefined ? "–" : row.cpu_seconds.toFixed(1), parent(workloads.level, row)]));
-    say("matching", workloads.matching);
-    say("total", workloads.total);
+    const {total, matching} = workloads, listed = workloads.rows.length;
+    say("count", (total || "none") + (matching === total ? "" : ", " + (matching || "none") + " match") +
+      (listed < matching ? ", the first " + listed + " are listed" : ""));
     say("unlisted", joules(workloads.unlisted_joules));
     say("unattributed", joules(workloads.unattributed_joules));
   };
@@ -108,14 +109,16 @@ std::string_view PageScript() {
     draw();
   };
 
-  let received = 0;
+  let received = performance.now() - Number(byId("age").textContent) * 1000;
+  const age = () => say("age", Math.round((performance.now() - received) / 1000));
   const show = (answer) => {
     performance.clearMeasures("update");
     const begin = performance.now();
-    received = begin;
-    say("time", answer.time.slice(0, 19).replace("T", " ") + " UTC");
+    const time = answer.time.slice(0, 19).replace("T", " ") + " UTC";
+    if (byId("time").textContent !== time) received = begin;
+    say("time", time);
     say("interval", Number(answer.interval_seconds.toPrecision(3)));
-    say("age", 0);
+    age();
     say("error", answer.conservation_error_microjoules);
     showZones(answer.zones);
     showRows(answer.workloads);
@@ -153,7 +156,7 @@ std::string_view PageScript() {
 
   document.addEventListener("visibilitychange", begin);
   begin();
-  setInterval(() => { if (received) say("age", Math.round((performance.now() - received) / 1000)); }, 1000);
+  setInterval(age, 1000);
 })();
 )js";
 }
