@@ -39,7 +39,8 @@ td.number { text-align: right; }
 nav { margin: .4rem 0; }
 nav a { display: inline-block; padding: .3rem .6rem .3rem 0; }
 nav a[aria-current] { font-weight: 700; color: var(--text); text-decoration: none; }
-form { margin: .4rem 0 .8rem; }
+form { display: flex; gap: .4rem; align-items: center; max-width: 24rem; margin: .4rem 0 .8rem; }
+input { flex: 1; min-width: 0; }
 input, button { font: inherit; color: inherit; background: var(--page); border: 1px solid var(--soft); border-radius: 4px;
   padding: .3rem .5rem; max-width: 100%; }
 figure { margin: .5rem 0; }
