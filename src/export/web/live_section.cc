@@ -148,9 +148,9 @@ class Writer {
     Sorts();
     out_ += "<th scope=\"col\">Belongs to</th></tr></thead>\n<tbody id=\"rows\">\n";
     for (const size_t row : found.rows) Row(workloads, row);
-    Put("</tbody></table>\n<p>{}: <span id=\"count\">{}</span>. Joules of this level without a row: <span "
-        "id=\"unlisted\">{}</span>; unattributed: <span "
-        "id=\"unattributed\">{}</span>.</p>\n",
+    Put("</tbody></table>\n<p>{}: <span id=\"count\">{}</span>. Energy without a row: <span id=\"unlisted\">{}</span> "
+        "J; "
+        "unattributed energy: <span id=\"unattributed\">{}</span> J.</p>\n",
         PluralOf(view_.query.level), CountText(workloads.rows(), found.matching, found.rows.size()),
         Joules(api::UnlistedOf(snapshot_, view_.query.level)), Joules(snapshot_.unattributed[snapshot_.primary]));
     const bool is_named =

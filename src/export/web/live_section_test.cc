@@ -80,7 +80,7 @@ TEST(LiveSection, SaysHowManyRowsThereAreAndMatch) {
   const auto count = [&](api::Query query = {}) {
     const std::string html = SectionOf(s, std::move(query));
     const auto begin = html.rfind("<p>", html.find("id=\"count\""));
-    return html.substr(begin, html.find(". Joules", begin) - begin);
+    return html.substr(begin, html.find(". Energy", begin) - begin);
   };
   EXPECT_EQ(count(), "<p>Processes: <span id=\"count\">none</span>");
   EXPECT_EQ(count({.level = Level::kVm}), "<p>VMs: <span id=\"count\">none</span>");
