@@ -21,16 +21,12 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/result.h"
+#include "export/push/encoded_request.h"
 #include "http/client/client.h"
 #include "http/client/retry.h"
 #include "status/push_status.h"
 
 namespace kepler::push {
-
-struct Request {
-  http::client::SharedText body;  // as sent, never null
-  uint64_t points = 0;            // data points in it
-};
 
 /// What the server says in a 2xx.
 struct Receipt {

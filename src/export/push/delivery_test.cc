@@ -7,6 +7,7 @@
 #include <atomic>
 #include <memory>
 
+#include "export/push/request_test_util.h"
 #include "testing/fake_clock.h"
 #include "testing/scripted_peer.h"
 
@@ -22,10 +23,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr std::string_view kOk = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
-
-Request Body(std::string text, uint64_t points = 1) {
-  return {.body = std::make_shared<const std::string>(std::move(text)), .points = points};
-}
 
 /// A server that gives the present answer to each request and keeps the bodies, and a delivery to it.
 class DeliveryTest : public ::testing::Test {
