@@ -1,28 +1,87 @@
 #include "export/push/request_directory.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 
+#include <csignal>
 #include <filesystem>
 
+#include "base/small_file.h"
+#include "export/push/request_test_util.h"
 #include "testing/as_nobody.h"
 #include "testing/fake_tree.h"
 
 namespace kepler::push {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 class RequestDirectoryTest : public ::testing::Test {
  protected:
+  /// Opens the directory as a new process would; its requests as "NUMBER:POINTS:BYTES".
+  std::vector<std::string> Reopen() {
+    directory_.Close();
+    auto stored = directory_.Open();
+    EXPECT_TRUE(stored) << stored.error().message;
+    std::vector<std::string> shown;
+    if (!stored) return shown;
+    for (const auto& request : stored->requests)
+      shown.push_back(fmt::format("{}:{}:{}", request.number, request.points, request.bytes));
+    broken_ = std::move(stored->broken);
+    return shown;
+  }
+  std::vector<std::string> Names() {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(path_)) names.push_back(entry.path().filename());
+    return names;
+  }
+  std::string Read(uint64_t number) {
+    const auto read = directory_.Read(number);
+    return read ? *read->body : read.error().message;
+  }
+  std::string File(uint64_t number) { return "queue/" + FileName(number); }
+  std::string Content(uint64_t number) { return ReadSmallFile(tree_.Path(File(number))).value_or("(none)"); }
+
   testing::FakeTree tree_;
   const std::string path_ = tree_.Path("queue");
-  RequestDirectory directory_{path_};
+  RequestDirectory directory_{path_, "otlp gzip"};
+  std::vector<BrokenFile> broken_;
 };
 
+TEST_F(RequestDirectoryTest, RequestsOutliveTheObject_InTheirOrder) {
+  EXPECT_THAT(Reopen(), IsEmpty());
+  ASSERT_TRUE(directory_.Write(10, Body(std::string("\0b", 2), 7)));
+  ASSERT_TRUE(directory_.Write(9, Body("a", 5)));
+  ASSERT_TRUE(directory_.Write(11, Body("", 0)));
+  EXPECT_THAT(Reopen(), ElementsAre("9:5:1", "10:7:2", "11:0:0"));
+  EXPECT_EQ(Read(9), "a");
+  EXPECT_EQ(Read(10), std::string("\0b", 2));
+  EXPECT_EQ(Read(11), "");
+  ASSERT_TRUE(directory_.Remove(9));
+  EXPECT_THAT(Reopen(), ElementsAre("10:7:2", "11:0:0"));
+  EXPECT_THAT(broken_, IsEmpty());
+}
+
+TEST_F(RequestDirectoryTest, OnlyThisUserMayReadIt) {
+  EXPECT_THAT(Reopen(), IsEmpty());
+  ASSERT_TRUE(directory_.Write(1, Body("a")));
+  struct stat status{};
+  ASSERT_EQ(::stat(path_.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0700U);
+  ASSERT_EQ(::stat(tree_.Path(File(1)).c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600U);
+}
+
 TEST_F(RequestDirectoryTest, ASecondObject_IsRefusedUntilTheFirstIsClosed) {
-  ASSERT_TRUE(directory_.Open());
-  RequestDirectory second(path_);
+  EXPECT_THAT(Reopen(), IsEmpty());
+  RequestDirectory second(path_, "otlp gzip");
   const auto refused = second.Open();
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, ErrorKind::kUnavailable);
@@ -34,7 +93,7 @@ TEST_F(RequestDirectoryTest, ASecondObject_IsRefusedUntilTheFirstIsClosed) {
 
 TEST_F(RequestDirectoryTest, DirectoriesThatAreNotSafe_AreRefused) {
   const auto error = [](const std::string& path) {
-    const auto opened = RequestDirectory(path).Open();
+    const auto opened = RequestDirectory(path, "otlp").Open();
     return opened ? "(no error)" : opened.error().message;
   };
   tree_.MakeDir("target");
@@ -62,7 +121,7 @@ TEST_F(RequestDirectoryTest, ADirectoryOfAnotherUser_IsRefused) {
   tree_.MakeDir("queue");
   tree_.Chmod("queue", 0755);
   const std::string error = testing::AsNobody([&] {
-    const auto opened = RequestDirectory(path_).Open();
+    const auto opened = RequestDirectory(path_, "otlp").Open();
     return opened ? "(no error)" : opened.error().message;
   });
   EXPECT_THAT(error, HasSubstr("other users may write to"));
