@@ -127,5 +127,91 @@ TEST_F(RequestDirectoryTest, ADirectoryOfAnotherUser_IsRefused) {
   EXPECT_THAT(error, HasSubstr("other users may write to"));
 }
 
+TEST_F(RequestDirectoryTest, DamagedFiles_AreReportedAndRemoved) {
+  EXPECT_THAT(Reopen(), IsEmpty());
+  for (uint64_t number = 1; number <= 5; ++number) ASSERT_TRUE(directory_.Write(number, Body("body", number)));
+  const std::string content = Content(1);
+  tree_.Write(File(1), "");
+  tree_.Write(File(2), "something else");
+  tree_.Write(File(3), Content(3).substr(0, content.size() - 1));
+  tree_.Write(File(4), Content(4) + "x");
+  EXPECT_THAT(Reopen(), ElementsAre("5:5:4"));
+  std::vector<std::string> shown;
+  for (const auto& file : broken_)
+    shown.push_back(fmt::format("{}:{} {}", file.number, file.points, file.error.message));
+  EXPECT_THAT(shown,
+              ElementsAre("1:0 " + tree_.Path(File(1)) + ": not a queued request", HasSubstr("2:0 "),
+                          ::testing::EndsWith("3 bytes instead of 4"), ::testing::EndsWith("5 bytes instead of 4")));
+  EXPECT_EQ(broken_[2].points, 3U) << "its header is whole";
+  EXPECT_THAT(Names(), UnorderedElementsAre("lock", FileName(5)));
+}
+
+TEST_F(RequestDirectoryTest, ADamagedBody_IsFoundWhenItIsRead) {
+  EXPECT_THAT(Reopen(), IsEmpty());
+  ASSERT_TRUE(directory_.Write(1, Body("body")));
+  std::string content = Content(1);
+  content.back() = 'Y';
+  tree_.Write(File(1), content);
+  EXPECT_THAT(Reopen(), ElementsAre("1:1:4"));
+  const auto read = directory_.Read(1);
+  ASSERT_FALSE(read);
+  EXPECT_TRUE(IsUseless(read.error()));
+  EXPECT_EQ(read.error().message, tree_.Path(File(1)) + ": the checksum is wrong");
+}
+
+TEST_F(RequestDirectoryTest, AnotherEncoding_IsNotSent) {
+  RequestDirectory before(path_, "otlp");
+  ASSERT_TRUE(before.Open());
+  ASSERT_TRUE(before.Write(1, Body("plain", 30)));
+  before.Close();
+  EXPECT_THAT(Reopen(), IsEmpty());
+  ASSERT_EQ(broken_.size(), 1U);
+  EXPECT_EQ(broken_[0].points, 30U);
+  EXPECT_THAT(broken_[0].error.message, HasSubstr(R"(the encoding is "otlp", not "otlp gzip")"));
+  EXPECT_THAT(Names(), ElementsAre("lock"));
+}
+
+TEST_F(RequestDirectoryTest, ForeignFilesAndLinks_StayAndAreNotRead) {
+  EXPECT_THAT(Reopen(), IsEmpty());
+  ASSERT_TRUE(directory_.Write(1, Body("body")));
+  tree_.Write("elsewhere", Content(1));
+  tree_.Symlink(File(2), tree_.Path("elsewhere"));
+  tree_.MakeDir(File(3));
+  tree_.Write("queue/notes.txt", "mine");
+  tree_.Write("queue/a.tmp", "mine");
+  tree_.Write("queue/" + FileName(4) + ".tmp", "of an interrupted write");
+  EXPECT_THAT(Reopen(), ElementsAre("1:1:4"));
+  EXPECT_EQ(broken_.size(), 2U);
+  EXPECT_FALSE(IsUseless(broken_[0].error)) << broken_[0].error.message;
+  EXPECT_THAT(Names(), UnorderedElementsAre("lock", FileName(1), FileName(2), FileName(3), "notes.txt", "a.tmp"));
+}
+
+/// RLIMIT_FSIZE fails a write in the middle of a body, as a full disk does.
+TEST_F(RequestDirectoryTest, AFullDisk_LeavesNoPart) {
+  EXPECT_THAT(Reopen(), IsEmpty());
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{.rlim_cur = 100, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  const Status failed = directory_.Write(1, Body(std::string(200, 'b')));
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  std::signal(SIGXFSZ, old_handler);
+  ASSERT_FALSE(failed);
+  EXPECT_THAT(failed.error().message, HasSubstr(path_));
+  EXPECT_THAT(Names(), ElementsAre("lock"));
+  EXPECT_TRUE(directory_.Write(1, Body(std::string(200, 'b'))));
+}
+
+TEST_F(RequestDirectoryTest, RemovedFilesAndNumbersThatEnd_AreErrors) {
+  EXPECT_THAT(Reopen(), IsEmpty());
+  EXPECT_EQ(directory_.Read(1).error().kind, ErrorKind::kNotFound);
+  EXPECT_EQ(directory_.Remove(1).error().kind, ErrorKind::kNotFound);
+  EXPECT_TRUE(directory_.Write(kMaxFileNumber, Body("x")));
+  EXPECT_EQ(directory_.Write(kMaxFileNumber + 1, Body("x")).error().kind, ErrorKind::kInvalid);
+  std::filesystem::remove_all(path_);
+  EXPECT_EQ(directory_.Write(1, Body("x")).error().kind, ErrorKind::kNotFound);
+}
+
 }  // namespace
 }  // namespace kepler::push
