@@ -1,0 +1,81 @@
+#pragma once
+// RequestQueue: the encoded requests that wait, oldest first, limited in bytes. They wait in memory, or in a directory
+// that outlives the process. While the directory cannot be used, new requests wait in memory; their order stays. If the
+// queue is full, the oldest request is dropped: counters are cumulative, so the newest request has their energy too.
+// Blocks if it has a directory; one thread.
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "export/push/encoded_request.h"
+#include "export/push/request_directory.h"
+
+namespace kepler::push {
+
+struct QueueOptions {
+  uint64_t max_bytes = uint64_t{8} << 20;         // of all bodies
+  uint64_t max_memory_bytes = uint64_t{8} << 20;  // of bodies that the directory could not take
+  std::string directory{};                        // "": requests wait in memory
+  std::string encoding{};                         // of bodies, for the files: "otlp gzip"
+};
+
+/// Counts since the previous call of TakeLosses().
+struct QueueLosses {
+  uint64_t full_points = 0;  // dropped because the queue was full
+  uint64_t file_points = 0;  // in files that could not be read
+  uint64_t files = 0;        // failures to read, write or remove a file, or to open the directory
+};
+
+class RequestQueue {
+ public:
+  /// `exporter`: a literal, for the log. `clock` must outlive it.
+  RequestQueue(std::string_view exporter, QueueOptions options, const Clock& clock);
+
+  /// Opens the directory, if it has one that is not open, and takes the requests of earlier processes in front of its
+  /// own. To be called before requests are added, again and again.
+  void Open();
+  void Add(Request request);
+  /// The oldest request, until the next call of another member. Files that cannot be read are skipped. Null: none.
+  [[nodiscard]] const Request* First();
+  /// Removes what First() returned.
+  void RemoveFirst();
+
+  [[nodiscard]] bool empty() const { return entries_.empty(); }
+  [[nodiscard]] uint64_t requests() const { return entries_.size(); }
+  [[nodiscard]] uint64_t bytes() const { return bytes_; }
+  [[nodiscard]] QueueLosses TakeLosses();
+
+ private:
+  struct Entry {
+    Request request{};    // body is null if it is only in the file
+    uint64_t bytes = 0;   // of the body
+    uint64_t number = 0;  // of the file
+    bool in_file = false;
+  };
+  using Entries = std::deque<Entry>;
+
+  [[nodiscard]] bool Store(Entry& entry);
+  void TakeStored(const StoredRequests& stored);
+  void DropUntilFits(uint64_t bytes);
+  void Drop(Entries::iterator entry);
+  void Erase(Entries::iterator entry);
+  void LoseFile(uint64_t points, const Error& error);
+  void ForgetFiles();
+  void NoteFailure(std::string_view cause, std::string_view message, const Error& error);
+
+  const std::string_view exporter_;
+  const QueueOptions options_;
+  const Clock& clock_;
+  RequestDirectory directory_;
+  log::LogLimiter limiter_;
+  Entries entries_;
+  uint64_t bytes_ = 0;         // of all bodies
+  uint64_t memory_bytes_ = 0;  // of bodies without a file
+  uint64_t next_number_ = 1;
+  QueueLosses losses_;
+};
+
+}  // namespace kepler::push
