@@ -41,6 +41,11 @@ class QueueTest : public ::testing::Test {
     return bodies;
   }
   std::string PathOf(uint64_t number) { return path_ + "/" + FileName(number); }
+  void Damage(uint64_t number) {
+    std::string content = ReadSmallFile(PathOf(number)).value();
+    content.back() = '!';
+    tree_.Write("queue/" + FileName(number), content);
+  }
 
   testing::FakeTree tree_;
   testing::FakeClock clock_;
@@ -85,6 +90,16 @@ TEST_P(AnyQueueTest, AFullQueue_DropsTheOldest) {
   EXPECT_THAT(Drain(), ElementsAre("1234", "new"));
 }
 
+TEST_P(AnyQueueTest, ARequestLargerThanTheQueue_IsDropped) {
+  RequestQueue& queue = Start(10);
+  queue.Add(Body("12345", 1));
+  queue.Add(Body("larger than all", 20));
+  EXPECT_TRUE(queue.empty());
+  EXPECT_EQ(queue.TakeLosses().full_points, 21U);
+  queue.Add(Body("1234567890"));
+  EXPECT_THAT(Drain(), ElementsAre("1234567890"));
+}
+
 TEST_P(AnyQueueTest, ANewProcess_HasWhatTheDirectoryHas) {
   Start().Add(Body("one", 3));
   queue_->Add(Body("two", 4));
@@ -95,6 +110,132 @@ TEST_P(AnyQueueTest, ANewProcess_HasWhatTheDirectoryHas) {
   EXPECT_EQ(queue_->First()->points, 4U);
   EXPECT_THAT(Drain(), ElementsAre("two", "three"));
   EXPECT_TRUE(Start().empty());
+}
+
+TEST_F(QueueTest, ASmallerLimit_DropsTheOldestOfTheDirectory) {
+  Start(OnDisk()).Add(Body("12345", 1));
+  queue_->Add(Body("1234567", 2));
+  Start(OnDisk(10));
+  EXPECT_EQ(queue_->TakeLosses().full_points, 1U);
+  EXPECT_FALSE(std::filesystem::exists(PathOf(1)));
+  EXPECT_THAT(Drain(), ElementsAre("1234567"));
+}
+
+TEST_F(QueueTest, BodiesOfFiles_AreNotInMemory) {
+  const auto first = Body("one");
+  const auto second = Body("two");
+  Start(OnDisk()).Add(first);
+  queue_->Add(second);
+  EXPECT_EQ(first.body.use_count(), 2) << "the next to be sent";
+  EXPECT_EQ(second.body.use_count(), 1);
+}
+
+TEST_F(QueueTest, DamagedFiles_AreSkippedCountedAndRemoved) {
+  Start(OnDisk());
+  for (uint64_t i = 1; i <= 4; ++i) queue_->Add(Body(std::to_string(i), i));
+  Damage(1);
+  Damage(3);
+  tree_.Write("queue/" + FileName(4), "cut");
+  ::testing::internal::CaptureStdout();
+  Start(OnDisk());
+  EXPECT_EQ(queue_->requests(), 3U) << "the header of the fourth is damaged";
+  EXPECT_THAT(Drain(), ElementsAre("2"));
+  const std::string logged = ::testing::internal::GetCapturedStdout();
+  for (const uint64_t number : {1U, 3U, 4U}) EXPECT_THAT(logged, HasSubstr(PathOf(number)));
+  const QueueLosses losses = queue_->TakeLosses();
+  EXPECT_EQ(losses.files, 3U);
+  EXPECT_EQ(losses.file_points, 4U) << "those of the fourth are unknown";
+  EXPECT_TRUE(Start(OnDisk()).empty());
+  EXPECT_EQ(queue_->TakeLosses().files, 0U);
+}
+
+TEST_F(QueueTest, UnreadableFiles_AreSkippedAndTheirNumbersNotUsedAgain) {
+  tree_.MakeDir("queue");
+  tree_.Chmod("queue", 0700);
+  tree_.Symlink("queue/" + FileName(7), "/dev/zero");
+  Start(OnDisk()).Add(Body("new"));
+  EXPECT_EQ(queue_->TakeLosses().files, 1U);
+  EXPECT_TRUE(std::filesystem::is_symlink(PathOf(7)));
+  EXPECT_TRUE(std::filesystem::exists(PathOf(8)));
+  EXPECT_THAT(Drain(), ElementsAre("new"));
+}
+
+TEST_F(QueueTest, ADirectoryThatComesLater_IsUsedFromThen) {
+  const QueueOptions options{.max_bytes = 100, .max_memory_bytes = 10, .directory = tree_.Path("later/queue")};
+  ::testing::internal::CaptureStdout();
+  Start(options).Add(Body("one"));
+  queue_->Open();
+  EXPECT_THAT(::testing::internal::GetCapturedStdout(),
+              ::testing::AllOf(HasSubstr("the queue directory is unavailable"), HasSubstr("later/queue")));
+  EXPECT_EQ(queue_->TakeLosses().files, 2U);
+  tree_.MakeDir("later");
+  queue_->Open();
+  queue_->Add(Body("two"));
+  queue_->Add(Body("three"));
+  EXPECT_EQ(queue_->TakeLosses().files, 0U);
+  EXPECT_THAT(Drain(), ElementsAre("one", "two", "three"));
+}
+
+TEST_F(QueueTest, ALockedDirectory_IsTakenOverInFrontOfTheRequestsInMemory) {
+  auto first = std::make_unique<RequestQueue>(
+      "otlp",
+      [&] {
+        auto o = OnDisk();
+        o.encoding = "otlp";
+        return o;
+      }(),
+      clock_);
+  first->Open();
+  first->Add(Body("old"));
+  Start(OnDisk()).Add(Body("new"));
+  EXPECT_EQ(queue_->requests(), 1U);
+  first.reset();
+  queue_->Open();
+  queue_->Add(Body("newest"));
+  EXPECT_THAT(Drain(), ElementsAre("old", "new", "newest"));
+}
+
+TEST_F(QueueTest, RequestsThatCannotBeWritten_WaitInALittleMemory_InOrder) {
+  Start(OnDisk()).Add(Body("on disk", 1));
+  tree_.MakeDir("queue/" + FileName(2) + ".tmp");  // in the way of the next three files, also for root
+  tree_.MakeDir("queue/" + FileName(3) + ".tmp");
+  tree_.MakeDir("queue/" + FileName(4) + ".tmp");
+  queue_->Add(Body("12345", 20));
+  queue_->Add(Body("67890", 300));
+  EXPECT_EQ(queue_->bytes(), 17U);
+  queue_->Add(Body("abc", 4000));
+  const QueueLosses losses = queue_->TakeLosses();
+  EXPECT_EQ(losses.files, 3U);
+  EXPECT_EQ(losses.full_points, 20U) << "the oldest in memory";
+  queue_->Add(Body("on disk again"));
+  EXPECT_TRUE(std::filesystem::exists(PathOf(5)));
+  EXPECT_THAT(Drain(), ElementsAre("on disk", "67890", "abc", "on disk again"));
+}
+
+TEST_F(QueueTest, ARequestThatFitsOnlyOnDisk_IsDroppedWithoutIt) {
+  tree_.Write("queue", "a file");
+  Start(OnDisk()).Add(Body("longer than memory", 5));
+  EXPECT_TRUE(queue_->empty());
+  EXPECT_EQ(queue_->TakeLosses().full_points, 5U);
+}
+
+TEST_F(QueueTest, ARemovedDirectory_IsMadeAgain) {
+  Start(OnDisk()).Add(Body("one", 1));
+  queue_->Add(Body("two", 2));
+  std::filesystem::remove_all(path_);
+  queue_->Add(Body("three", 4));
+  EXPECT_EQ(queue_->TakeLosses().file_points, 3U);
+  queue_->Open();
+  queue_->Add(Body("four"));
+  EXPECT_TRUE(std::filesystem::exists(PathOf(4)));
+  EXPECT_THAT(Drain(), ElementsAre("three", "four"));
+}
+
+TEST_F(QueueTest, AFileThatCannotBeRemoved_IsCounted) {
+  Start(OnDisk()).Add(Body("one"));
+  std::filesystem::remove(PathOf(1));
+  EXPECT_THAT(Drain(), ElementsAre("one"));
+  EXPECT_EQ(queue_->TakeLosses().files, 1U);
 }
 
 }  // namespace
