@@ -21,7 +21,7 @@ enum class PushFailure : uint8_t {
   kRefused,      // another status, such as 400 or 401
   kAnswer,       // an answer that cannot be read, or that is too long
   kPartial,      // the server accepted only a part of the data points
-  kFile          // the file could not be written
+  kFile          // a file could not be written, or one of the queue not read
 };
 inline constexpr size_t kPushFailures = 10;
 [[nodiscard]] constexpr std::string_view ToString(PushFailure failure) {
@@ -32,10 +32,10 @@ inline constexpr size_t kPushFailures = 10;
 
 /// Why data points never arrived.
 enum class PushDrop : uint8_t {
-  kQueueFull,  // newer requests took the memory of the queue
+  kQueueFull,  // newer requests took the space of the queue
   kRefused,    // the server refused their request for good
   kPartial,    // the server accepted the other points of their request
-  kFile        // the file could not be written
+  kFile        // a file could not be written, or one of the queue not read
 };
 inline constexpr size_t kPushDrops = 4;
 [[nodiscard]] constexpr std::string_view ToString(PushDrop reason) {

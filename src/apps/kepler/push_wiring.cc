@@ -120,7 +120,7 @@ Result<std::unique_ptr<push::Pusher>> MakeOtlp(const Config& config, const Build
                            .compression = compression},
       std::move(read));
   return std::make_unique<push::Pusher>(
-      std::move(target), push::DeliveryOptions{.max_bytes = static_cast<uint64_t>(server.max_queue_bytes)},
+      std::move(target), push::DeliveryOptions{.queue = {.max_bytes = static_cast<uint64_t>(server.max_queue_bytes)}},
       server.interval, [encoder](const std::function<void(push::Request)>& take) { encoder->Encode(take); }, clock);
 }
 
@@ -149,7 +149,7 @@ Result<std::unique_ptr<push::Pusher>> MakeRemoteWrite(const Config& config, cons
                                   .job = LabelText(from.job),
                                   .instance = from.instance.empty() ? page.node_name : LabelText(from.instance)},
       std::move(read));
-  push::DeliveryOptions options{.max_bytes = static_cast<uint64_t>(from.server.max_queue_bytes)};
+  push::DeliveryOptions options{.queue = {.max_bytes = static_cast<uint64_t>(from.server.max_queue_bytes)}};
   // As the specification says: all server errors, and 429.
   options.retry.statuses.resize(100);
   std::iota(options.retry.statuses.begin(), options.retry.statuses.end(), 500U);

@@ -63,30 +63,35 @@ http::client::RetryPolicy DeliveryOptions::DefaultRetry() {
 }
 
 Delivery::Delivery(Target target, DeliveryOptions options, const Clock& clock)
-    : target_(std::move(target)), options_(std::move(options)), clock_(clock), random_(std::random_device{}()) {
+    : target_(std::move(target)),
+      options_(std::move(options)),
+      clock_(clock),
+      random_(std::random_device{}()),
+      queue_(target_.exporter, options_.queue, clock) {
   status_.exporter = target_.exporter;
 }
 
+void Delivery::Open() {
+  queue_.Open();
+  NoteQueue();
+}
+
 void Delivery::Add(Request request) {
-  const uint64_t size = request.body->size();
+  queue_.Add(std::move(request));
+  NoteQueue();
+}
+
+void Delivery::NoteQueue() {
+  const QueueLosses losses = queue_.TakeLosses();
+  if (losses.full_points > 0)
+    limiter_.Say(log::Level::kWarn, "queue_full", clock_.Now(), "the queue of an exporter is full, dropped data points",
+                 {{"exporter", std::string(target_.exporter)}, {"points", fmt::format("{}", losses.full_points)}});
   const std::scoped_lock lock(mutex_);
-  uint64_t dropped = 0;
-  while (!queue_.empty() && bytes_ + size > options_.max_bytes) {
-    dropped += queue_.front().points;
-    RemoveFirst();
-  }
-  if (size > options_.max_bytes) {
-    dropped += request.points;
-  } else {
-    bytes_ += size;
-    queue_.push_back(std::move(request));
-  }
-  status_.queued_requests = queue_.size();
-  status_.queued_bytes = bytes_;
-  if (dropped == 0) return;
-  At(status_.dropped_points, PushDrop::kQueueFull) += dropped;
-  limiter_.Say(log::Level::kWarn, "queue_full", clock_.Now(), "the queue of an exporter is full, dropped data points",
-               {{"exporter", std::string(target_.exporter)}, {"points", fmt::format("{}", dropped)}});
+  At(status_.dropped_points, PushDrop::kQueueFull) += losses.full_points;
+  At(status_.dropped_points, PushDrop::kFile) += losses.file_points;
+  At(status_.failures, PushFailure::kFile) += losses.files;
+  status_.queued_requests = queue_.requests();
+  status_.queued_bytes = queue_.bytes();
 }
 
 std::optional<BootTime> Delivery::next_attempt() const {
@@ -94,11 +99,11 @@ std::optional<BootTime> Delivery::next_attempt() const {
   return not_before_;
 }
 
-Result<ClientRequest> Delivery::MakeRequest() const {
+Result<ClientRequest> Delivery::MakeRequest(const Request& first) const {
   ClientRequest request = target_.request;
   request.method = http::client::Method::kPost;
   request.may_repeat = true;  // a repeated sample has the same time and value
-  request.body = queue_.front().body;
+  request.body = first.body;
   request.wanted_header = target_.written_header;
   if (target_.add_secrets) KEPLER_CHECK_OK(target_.add_secrets(request));
   KEPLER_CHECK_OK(http::client::CheckRequest(target_.peer, request));
@@ -121,14 +126,18 @@ Delivery::Outcome Delivery::Send(const ClientRequest& request, const std::stop_t
 }
 
 void Delivery::Attempt(const std::stop_token& stop) {
-  const auto request = MakeRequest();
+  const Request* const first = queue_.First();
+  NoteQueue();
+  if (first == nullptr) return;
+  const uint64_t points = first->points;
+  const auto request = MakeRequest(*first);
   if (!request) {
     NoteFailure(PushFailure::kSetup, request.error().message, "retrying");
     return Postpone(options_.retry.Delay(++failures_, Random()));
   }
   const Outcome outcome = Send(*request, stop);
   if (stop.stop_requested()) return;
-  if (outcome.has_2xx) return Accept(outcome);
+  if (outcome.has_2xx) return Accept(outcome, points);
   const auto delay = options_.retry.Next(*request, outcome.answer, ++failures_, Random(), clock_.Wall());
   const bool is_final = !delay && outcome.answer;
   std::string text = outcome.answer ? fmt::format("{} answered {}: {}", target_.peer.Url(), outcome.answer->status,
@@ -138,7 +147,7 @@ void Delivery::Attempt(const std::stop_token& stop) {
   NoteFailure(FailureOf(outcome.answer),
               HideSecrets(HideLogin(text, *request), *request, target_.request.headers.size()),
               is_final ? "dropped its data points" : "retrying");
-  if (is_final) return Refuse(*outcome.answer);
+  if (is_final) return Refuse(*outcome.answer, points);
   // Errors that only an operator can end, such as a wrong certificate, are retried too: the files may change.
   Postpone(delay ? *delay : options_.retry.Delay(failures_, Random()));
 }
@@ -155,61 +164,59 @@ void Delivery::NoteFailure(PushFailure failure, std::string_view reason, std::st
   ++At(status_.failures, failure);
 }
 
-void Delivery::RemoveFirst() {
-  bytes_ -= queue_.front().body->size();
-  queue_.pop_front();
-  status_.queued_requests = queue_.size();
-  status_.queued_bytes = bytes_;
-}
-
 status::PushStatus Delivery::status() const {
   const std::scoped_lock lock(mutex_);
   return status_;
 }
 
-std::optional<uint64_t> Delivery::Written(const Answer& answer) const {
+std::optional<uint64_t> Delivery::Written(const Answer& answer, uint64_t points) const {
   if (target_.written_header.empty()) return std::nullopt;
   const auto written = ParseNumber<uint64_t>(answer.wanted);
-  return written ? std::optional(std::min(*written, queue_.front().points)) : std::nullopt;
+  return written ? std::optional(std::min(*written, points)) : std::nullopt;
 }
 
-Result<Receipt> Delivery::ReadReceipt(const Outcome& outcome) const {
+Result<Receipt> Delivery::ReadReceipt(const Outcome& outcome, uint64_t points) const {
   if (!outcome.answer) return std::unexpected(outcome.answer.error());
   if (target_.read_receipt) return target_.read_receipt(outcome.body);
   if (target_.written_header.empty()) return Receipt();
-  const uint64_t points = queue_.front().points;
-  if (const auto written = Written(*outcome.answer)) return Receipt{.rejected_points = points - *written};
+  if (const auto written = Written(*outcome.answer, points)) return Receipt{.rejected_points = points - *written};
   return Receipt{.rejected_points = points,
                  .message = fmt::format("{}the answer has no {}", target_.unsupported_hint, target_.written_header)};
 }
 
-void Delivery::Accept(const Outcome& outcome) {
-  const Result<Receipt> receipt = ReadReceipt(outcome);
+void Delivery::Accept(const Outcome& outcome, uint64_t points) {
+  const Result<Receipt> receipt = ReadReceipt(outcome, points);
   if (!receipt)
     NoteFailure(PushFailure::kAnswer, receipt.error().message, "assuming that the data points were accepted");
-  const Request& first = queue_.front();
-  const uint64_t rejected = receipt ? std::min(receipt->rejected_points, first.points) : 0;
+  const uint64_t rejected = receipt ? std::min(receipt->rejected_points, points) : 0;
   if (rejected > 0)
     NoteFailure(PushFailure::kPartial, fmt::format("{} data points rejected: {}", rejected, receipt->message),
                 "dropped them");
-  failures_ = 0;
-  not_before_ = {};
-  const std::scoped_lock lock(mutex_);
-  At(status_.dropped_points, PushDrop::kPartial) += rejected;
-  ++status_.requests;
-  status_.points += first.points - rejected;
-  status_.last_success = clock_.Wall();
+  {
+    const std::scoped_lock lock(mutex_);
+    At(status_.dropped_points, PushDrop::kPartial) += rejected;
+    ++status_.requests;
+    status_.points += points - rejected;
+    status_.last_success = clock_.Wall();
+  }
   RemoveFirst();
 }
 
-void Delivery::Refuse(const Answer& answer) {
-  const uint64_t written = Written(answer).value_or(0);
+void Delivery::Refuse(const Answer& answer, uint64_t points) {
+  const uint64_t written = Written(answer, points).value_or(0);
+  {
+    const std::scoped_lock lock(mutex_);
+    At(status_.dropped_points, PushDrop::kRefused) += points - written;
+    status_.points += written;
+  }
+  RemoveFirst();
+}
+
+void Delivery::RemoveFirst() {
   failures_ = 0;
   not_before_ = {};
-  const std::scoped_lock lock(mutex_);
-  At(status_.dropped_points, PushDrop::kRefused) += queue_.front().points - written;
-  status_.points += written;
-  RemoveFirst();
+  queue_.RemoveFirst();
+  NoteQueue();
 }
 
 }  // namespace kepler::push

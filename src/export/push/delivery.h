@@ -1,14 +1,12 @@
 #pragma once
-// Delivery: a bounded queue of encoded requests in memory, and when each of them is sent. Requests leave the queue in
-// order, once the server has accepted or refused them. If the queue is full, the oldest request is dropped and counted:
-// counters are cumulative, so the newest request has their energy too.
+// Delivery: a bounded queue of encoded requests, and when each of them is sent. Requests leave the queue in order, once
+// the server has accepted or refused them. Requests that the queue dropped are counted.
 //
 //   Add ──► queued ──Attempt──► accepted, accepted in part, or refused: removed
 //             ▲────── later ──── no answer, 429, 502, 503, 504
 //
-// Add() and Attempt() are for one thread; status() for any thread.
+// Open(), Add() and Attempt() are for one thread, and may wait for a disk; status() is for any thread and never waits.
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -22,6 +20,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "export/push/encoded_request.h"
+#include "export/push/request_queue.h"
 #include "http/client/client.h"
 #include "http/client/retry.h"
 #include "status/push_status.h"
@@ -50,7 +49,7 @@ struct Target {
 };
 
 struct DeliveryOptions {
-  uint64_t max_bytes = uint64_t{8} << 20;  // of all requests in the queue
+  QueueOptions queue{};
   http::client::RetryPolicy retry = DefaultRetry();
 
   /// Retries until the request is dropped, with the statuses of OpenTelemetry's protocol.
@@ -64,10 +63,12 @@ class Delivery {
   /// `clock` must outlive it.
   Delivery(Target target, DeliveryOptions options, const Clock& clock);
 
+  /// Takes the requests that earlier processes left in the queue's directory. To be called before requests are added.
+  void Open();
   void Add(Request request);
   /// Time of the next attempt; nothing: the queue is empty.
   [[nodiscard]] std::optional<BootTime> next_attempt() const;
-  /// Sends the oldest request. The queue must not be empty. After a stop nothing is counted.
+  /// Sends the oldest request, if there is one. After a stop nothing is counted.
   void Attempt(const std::stop_token& stop);
   [[nodiscard]] status::PushStatus status() const;
 
@@ -78,16 +79,18 @@ class Delivery {
     std::string body{};    // of the 2xx
   };
 
-  [[nodiscard]] Result<http::client::ClientRequest> MakeRequest() const;
+  [[nodiscard]] Result<http::client::ClientRequest> MakeRequest(const Request& first) const;
   [[nodiscard]] Outcome Send(const http::client::ClientRequest& request, const std::stop_token& stop);
-  [[nodiscard]] Result<Receipt> ReadReceipt(const Outcome& outcome) const;
-  /// Returns the number in Target::written_header; nothing if the answer has none.
-  [[nodiscard]] std::optional<uint64_t> Written(const http::client::Answer& answer) const;
-  void Accept(const Outcome& outcome);
-  void Refuse(const http::client::Answer& answer);
+  [[nodiscard]] Result<Receipt> ReadReceipt(const Outcome& outcome, uint64_t points) const;
+  /// Returns the number in Target::written_header, at most `points`; nothing if the answer has none.
+  [[nodiscard]] std::optional<uint64_t> Written(const http::client::Answer& answer, uint64_t points) const;
+  /// The two remove the first request, of `points` data points.
+  void Accept(const Outcome& outcome, uint64_t points);
+  void Refuse(const http::client::Answer& answer, uint64_t points);
   void Postpone(Nanoseconds delay);
   void NoteFailure(status::PushFailure failure, std::string_view reason, std::string_view effect);
   void RemoveFirst();
+  void NoteQueue();
   [[nodiscard]] double Random() { return std::uniform_real_distribution<double>(0, 1)(random_); }
 
   const Target target_;
@@ -96,8 +99,7 @@ class Delivery {
   http::client::Client client_;
   std::minstd_rand random_;
   log::LogLimiter limiter_;
-  std::deque<Request> queue_;
-  uint64_t bytes_ = 0;     // of all bodies
+  RequestQueue queue_;
   unsigned failures_ = 0;  // in a row, without an answer that ends a request
   BootTime not_before_{};
   mutable std::mutex mutex_;

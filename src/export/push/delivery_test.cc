@@ -7,8 +7,10 @@
 #include <atomic>
 #include <memory>
 
+#include "base/small_file.h"
 #include "export/push/request_test_util.h"
 #include "testing/fake_clock.h"
+#include "testing/fake_tree.h"
 #include "testing/scripted_peer.h"
 
 namespace kepler::push {
@@ -30,7 +32,7 @@ class DeliveryTest : public ::testing::Test {
   DeliveryTest() { target_.peer = {.tls = false, .host = "127.0.0.1", .port = server_.port()}; }
 
   Delivery& Open(uint64_t max_bytes = 100) {
-    DeliveryOptions options{.max_bytes = max_bytes};
+    DeliveryOptions options{.queue = {.max_bytes = max_bytes}};
     options.retry.jitter = 0;
     delivery_ = std::make_unique<Delivery>(target_, std::move(options), clock_);
     return *delivery_;
@@ -103,6 +105,48 @@ TEST_F(DeliveryTest, FullQueue_DropsTheOldestAndCountsItsPoints) {
   delivery_->Add(Body("larger than all", 40000));
   EXPECT_EQ(Dropped(PushDrop::kQueueFull), 43210U);
   EXPECT_EQ(delivery_->next_attempt(), std::nullopt);
+}
+
+TEST_F(DeliveryTest, RequestsOfAnEarlierProcess_AreSentFirst_DamagedOnesAreCounted) {
+  testing::FakeTree tree;
+  const std::string queue = tree.Path("queue");
+  const auto start = [&] {
+    delivery_.reset();
+    DeliveryOptions options{.queue = {.directory = queue, .encoding = "otlp"}};
+    delivery_ = std::make_unique<Delivery>(target_, std::move(options), clock_);
+    delivery_->Open();
+  };
+  start();
+  for (const char* body : {"one", "two", "three"}) delivery_->Add(Body(body, 5));
+  std::string content = ReadSmallFile(queue + "/" + FileName(1)).value();
+  content.back() = '!';
+  tree.Write("queue/" + FileName(1), content);
+  start();
+  EXPECT_EQ(delivery_->status().queued_requests, 3U);
+  EXPECT_EQ(delivery_->status().queued_bytes, 11U);
+  delivery_->Add(Body("four", 6));
+  while (delivery_->next_attempt()) EXPECT_LE(Attempt().value_or(0ns), 0ns);
+  EXPECT_THAT(Received(), ElementsAre("two", "three", "four"));
+  EXPECT_EQ(delivery_->status().points, 16U);
+  EXPECT_EQ(Failures(PushFailure::kFile), 1U);
+  EXPECT_EQ(Dropped(PushDrop::kFile), 5U);
+  start();
+  EXPECT_EQ(delivery_->next_attempt(), std::nullopt);
+}
+
+TEST_F(DeliveryTest, OnlyDamagedRequests_LeaveNothingToSend) {
+  testing::FakeTree tree;
+  DeliveryOptions options{.queue = {.directory = tree.Path("queue"), .encoding = "otlp"}};
+  delivery_ = std::make_unique<Delivery>(target_, options, clock_);
+  delivery_->Open();
+  for (const char* body : {"one", "two"}) delivery_->Add(Body(body));
+  delivery_ = nullptr;
+  delivery_ = std::make_unique<Delivery>(target_, options, clock_);
+  delivery_->Open();
+  for (const uint64_t number : {1U, 2U}) tree.Write("queue/" + FileName(number), "damaged");
+  EXPECT_EQ(Attempt(), std::nullopt);
+  EXPECT_THAT(Received(), ElementsAre());
+  EXPECT_EQ(Dropped(PushDrop::kFile), 2U);
 }
 
 TEST_F(DeliveryTest, NoServer_RetriesLaterAndLaterUntilItAnswers) {

@@ -27,6 +27,7 @@ void Pusher::Stop() { thread_ = {}; }
 
 BootTime Pusher::Step(const std::stop_token& stop) {
   if (const BootTime now = clock_.Now(); now >= next_push_) {
+    delivery_.Open();
     encode_([this](Request request) { delivery_.Add(std::move(request)); });
     next_push_ += (now - next_push_) / interval_ * interval_ + interval_;  // missed pushes are skipped
   } else if (const auto at = delivery_.next_attempt(); at && *at <= now) {

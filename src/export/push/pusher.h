@@ -21,7 +21,7 @@ class Pusher {
  public:
   /// `interval`: time between two pushes. `clock` must outlive the pusher.
   Pusher(Target target, DeliveryOptions options, Nanoseconds interval, Encode encode, const Clock& clock);
-  /// Ends the request that is being sent, and drops the queue.
+  /// Ends the request that is being sent. Requests in memory are lost.
   ~Pusher();
   Pusher(const Pusher&) = delete;
   Pusher& operator=(const Pusher&) = delete;

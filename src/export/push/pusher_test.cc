@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "testing/fake_clock.h"
+#include "testing/fake_tree.h"
 #include "testing/scripted_peer.h"
 
 namespace kepler::push {
@@ -21,7 +22,7 @@ class PusherTest : public ::testing::Test {
         Target{.exporter = "otlp",
                .peer = {.tls = false, .host = "127.0.0.1", .port = port},
                .request = {.target = "/v1/metrics"}},
-        DeliveryOptions{}, 60s,
+        DeliveryOptions{.queue = {.directory = queue_directory_, .encoding = "otlp"}}, 60s,
         [this](const auto& take) {
           ++encoded_;
           for (int i = 0; i < requests_; ++i)
@@ -36,6 +37,7 @@ class PusherTest : public ::testing::Test {
   testing::FakeClock clock_;
   std::atomic<int> encoded_ = 0;
   int requests_ = 2;
+  std::string queue_directory_;
   std::unique_ptr<Pusher> pusher_;
 };
 
@@ -54,6 +56,23 @@ TEST_F(PusherTest, EncodesAtEachIntervalAndSendsEachRequest) {
   clock_.Advance(40s);
   EXPECT_LE(Step(), 0ns);
   EXPECT_EQ(encoded_, 2);
+}
+
+TEST_F(PusherTest, RequestsOfAnEarlierProcess_AreSentBeforeThereIsNewData) {
+  ScriptedPeer server([](const std::string&, const ScriptedPeer::Send& send, const std::stop_token&) {
+    send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+  });
+  testing::FakeTree tree;
+  queue_directory_ = tree.Path("queue");
+  static_cast<void>(Open(1).Step({}));
+  EXPECT_EQ(pusher_->status().queued_requests, 2U);
+  pusher_.reset();
+  requests_ = 0;
+  Open(server.port());
+  EXPECT_LE(Step(), 0ns);
+  EXPECT_LE(Step(), 0ns);
+  EXPECT_EQ(Step(), 60s);
+  EXPECT_EQ(pusher_->status().requests, 2U);
 }
 
 TEST_F(PusherTest, MissedPushes_AreSkipped) {

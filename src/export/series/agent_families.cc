@@ -173,15 +173,15 @@ constexpr auto kAgentFamilies = std::to_array<Family>({
      "Requests to the kubelet or the API server for the pods of this node; only with kube.enabled", kNodeName,
      OfPodInformer<&PodInformerStatus::requests>},
     {"kepler_push_dropped_points_total",
-     "Data points that never reached the server, by reason: queue_full (newer ones took the memory of the queue), "
+     "Data points that never reached the server, by reason: queue_full (newer ones took the space of the queue), "
      "refused "
-     "(the server refused their request), partial (the server accepted the rest of their request), file (the file "
-     "could not be written)",
+     "(the server refused their request), partial (the server accepted the rest of their request), file (a file could "
+     "not be written, or one of the queue not read)",
      kExporterReason, OfPushReasons<status::PushDrop, &PushStatus::dropped_points>},
     {"kepler_push_failures_total",
      "Failed attempts to push, by reason: setup (headers file or certificates), connection, timeout, certificate (of "
      "the server), throttled (429, 503), server (other 5xx), refused (other status), answer (cannot be read), partial "
-     "(some data points rejected), file (cannot be written)",
+     "(some data points rejected), file (cannot be read or written)",
      kExporterReason, OfPushReasons<status::PushFailure, &PushStatus::failures>},
     {"kepler_push_last_success_timestamp_seconds",
      "Unix time of the last request that the server accepted, in seconds; 0: never", kExporter,
