@@ -59,6 +59,7 @@ struct PushServer {
   Duration timeout{0};
   std::string headers_file{};
   int64_t max_queue_bytes = int64_t{8} << 20;
+  std::string queue_directory{};  // empty: the queue is in memory
   std::string ca_file{};
   std::string cert_file{};
   std::string key_file{};

@@ -68,6 +68,13 @@ void LogUses(const otlp::Environment& environment, const PushServer& configured)
   }
 }
 
+/// `encoding`: of the bodies; requests of an earlier run with another one cannot be sent.
+push::QueueOptions MakeQueue(const PushServer& server, std::string encoding) {
+  return {.max_bytes = static_cast<uint64_t>(server.max_queue_bytes),
+          .directory = server.queue_directory,
+          .encoding = std::move(encoding)};
+}
+
 otlp::Resource MakeResource(const Config& config, const BuildInfo& build, otlp::Resource given) {
   // A server may refuse a whole request for one text that is not UTF-8.
   for (auto& [key, value] : given) {
@@ -105,7 +112,8 @@ Result<std::unique_ptr<push::Pusher>> MakeOtlp(const Config& config, const Build
 
   ClientRequest request;
   request.accept = request.content_type = "application/x-protobuf";
-  if (compression == otlp::Compression::kGzip) request.headers.emplace_back("Content-Encoding", "gzip");
+  const bool is_gzip = compression == otlp::Compression::kGzip;
+  if (is_gzip) request.headers.emplace_back("Content-Encoding", "gzip");
   KEPLER_TRY(push::Target target, MakeTarget("otlp", {.section = "exporter.otlp", .url = "endpoint"}, server,
                                              std::move(request), environment.headers.value_or("")));
   target.read_receipt = otlp::ReadReceipt;
@@ -120,7 +128,7 @@ Result<std::unique_ptr<push::Pusher>> MakeOtlp(const Config& config, const Build
                            .compression = compression},
       std::move(read));
   return std::make_unique<push::Pusher>(
-      std::move(target), push::DeliveryOptions{.queue = {.max_bytes = static_cast<uint64_t>(server.max_queue_bytes)}},
+      std::move(target), push::DeliveryOptions{.queue = MakeQueue(server, is_gzip ? "otlp gzip" : "otlp")},
       server.interval, [encoder](const std::function<void(push::Request)>& take) { encoder->Encode(take); }, clock);
 }
 
@@ -149,7 +157,7 @@ Result<std::unique_ptr<push::Pusher>> MakeRemoteWrite(const Config& config, cons
                                   .job = LabelText(from.job),
                                   .instance = from.instance.empty() ? page.node_name : LabelText(from.instance)},
       std::move(read));
-  push::DeliveryOptions options{.queue = {.max_bytes = static_cast<uint64_t>(from.server.max_queue_bytes)}};
+  push::DeliveryOptions options{.queue = MakeQueue(from.server, is_v2 ? "remote_write 2" : "remote_write 1")};
   // As the specification says: all server errors, and 429.
   options.retry.statuses.resize(100);
   std::iota(options.retry.statuses.begin(), options.retry.statuses.end(), 500U);

@@ -38,6 +38,7 @@ constexpr int64_t kDay = Duration(hours(24)).count();
 constexpr int64_t kShortestInterval = Duration(std::chrono::milliseconds(10)).count();  // a tick must end in it
 constexpr int64_t kSecond = Duration(std::chrono::seconds(1)).count();
 constexpr int64_t kMinute = Duration(std::chrono::minutes(1)).count();
+constexpr int64_t kMaxQueue = 100'000'000'000;  // bytes
 constexpr int64_t kHour = Duration(hours(1)).count();
 constexpr int64_t kMaxSensorIndex = 1024;
 
@@ -233,7 +234,11 @@ constexpr Key kKeys[] = {
     Key("exporter.otlp.maxQueue", "",
         "Maximum size of the encoded requests that wait while the server is unavailable. Then the oldest are dropped "
         "and counted",
-        kAt<&Config::otlp, &PushServer::max_queue_bytes>, {.unit = "bytes", .min = 1'000'000, .max = 1'000'000'000}),
+        kAt<&Config::otlp, &PushServer::max_queue_bytes>, {.unit = "bytes", .min = 1'000'000, .max = kMaxQueue}),
+    Key("exporter.otlp.queueDirectory", "",
+        "Directory in which these requests wait, so that they outlive the agent; it is created, in an existing one. "
+        "Empty: they wait in memory",
+        kAt<&Config::otlp, &PushServer::queue_directory>, {.is_path = true}),
     Key("exporter.otlp.tls.caFile", "",
         "PEM file with the CA that signed the server's certificate. Empty: the CAs of the system",
         kAt<&Config::otlp, &PushServer::ca_file>, {.is_path = true}),
@@ -268,7 +273,11 @@ constexpr Key kKeys[] = {
         "Maximum size of the encoded requests that wait while the server is unavailable. Then the oldest are dropped "
         "and counted",
         kAt<&Config::remote_write, &RemoteWrite::server, &PushServer::max_queue_bytes>,
-        {.unit = "bytes", .min = 1'000'000, .max = 1'000'000'000}),
+        {.unit = "bytes", .min = 1'000'000, .max = kMaxQueue}),
+    Key("exporter.remoteWrite.queueDirectory", "",
+        "Directory in which these requests wait, so that they outlive the agent; it is created, in an existing one. "
+        "Empty: they wait in memory",
+        kAt<&Config::remote_write, &RemoteWrite::server, &PushServer::queue_directory>, {.is_path = true}),
     Key("exporter.remoteWrite.tls.caFile", "",
         "PEM file with the CA that signed the server's certificate. Empty: the CAs of the system",
         kAt<&Config::remote_write, &RemoteWrite::server, &PushServer::ca_file>, {.is_path = true}),
