@@ -71,8 +71,8 @@ Result<std::string> Agent::Check(const Config& config) {
   Config without_platform = config;  // no meter of the machine can be a mistake, and a BMC must see no login
   without_platform.platform_meters.clear();
   KEPLER_TRY(const auto meters, MakeMeters(without_platform, clock, shared));
-  KEPLER_TRY(const auto otlp, MakeOtlp(config, {}, nullptr, clock));
-  KEPLER_TRY(const auto remote_write, MakeRemoteWrite(config, {}, nullptr, clock));
+  KEPLER_TRY(const auto otlp, MakeOtlp(config, {}, nullptr));
+  KEPLER_TRY(const auto remote_write, MakeRemoteWrite(config, {}, nullptr));
   if (config.activity_source == ActivityChoice::kBpf) {  // others take what there is
     KEPLER_TRY(const auto activity, MakeActivity(config, clock, shared.proc_stat));
   }
@@ -108,7 +108,7 @@ Status Agent::Build() {
                            .pushes = PushStatus(),
                            .log_lines_dropped = log::LinesDropped()};
   };
-  KEPLER_TRY(auto otlp, MakeOtlp(config_, build_, read, clock_));
+  KEPLER_TRY(auto otlp, MakeOtlp(config_, build_, read));
   if (otlp) pushers_.push_back(std::move(otlp));
   const auto read_all = [this, read, with_self = Wants(config_, DebugCollector::kProcess)] {
     series::Reading reading = read();
@@ -116,7 +116,7 @@ Status Agent::Build() {
     reading.http = HttpStatus();
     return reading;
   };
-  KEPLER_TRY(auto remote_write, MakeRemoteWrite(config_, build_, read_all, clock_));
+  KEPLER_TRY(auto remote_write, MakeRemoteWrite(config_, build_, read_all));
   if (remote_write) pushers_.push_back(std::move(remote_write));
   json_lines_ = MakeJsonLines(config_, [this, freshness = config_.freshness] {
     auto snapshot = collector_->Fresh();

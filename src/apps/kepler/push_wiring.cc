@@ -14,6 +14,7 @@
 
 #include "apps/kepler/push_target.h"
 #include "apps/kepler/wiring.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "export/otlp/environment.h"
@@ -97,7 +98,7 @@ otlp::Resource MakeResource(const Config& config, const BuildInfo& build, otlp::
 }  // namespace
 
 Result<std::unique_ptr<push::Pusher>> MakeOtlp(const Config& config, const BuildInfo& build,
-                                               std::function<series::Reading()> read, const Clock& clock) {
+                                               std::function<series::Reading()> read) {
   if (!config.otlp.enabled) return nullptr;
   const otlp::Environment environment = otlp::ReadEnvironment(Variable);
   LogUses(environment, config.otlp);
@@ -129,11 +130,12 @@ Result<std::unique_ptr<push::Pusher>> MakeOtlp(const Config& config, const Build
       std::move(read));
   return std::make_unique<push::Pusher>(
       std::move(target), push::DeliveryOptions{.queue = MakeQueue(server, is_gzip ? "otlp gzip" : "otlp")},
-      server.interval, [encoder](const std::function<void(push::Request)>& take) { encoder->Encode(take); }, clock);
+      server.interval, [encoder](const std::function<void(push::Request)>& take) { encoder->Encode(take); },
+      std::make_shared<SystemClock>());
 }
 
 Result<std::unique_ptr<push::Pusher>> MakeRemoteWrite(const Config& config, const BuildInfo& build,
-                                                      std::function<series::Reading()> read, const Clock& clock) {
+                                                      std::function<series::Reading()> read) {
   const RemoteWrite& from = config.remote_write;
   if (!from.server.enabled) return nullptr;
   const bool is_v2 = from.version == 2;
@@ -164,7 +166,8 @@ Result<std::unique_ptr<push::Pusher>> MakeRemoteWrite(const Config& config, cons
   options.retry.statuses.push_back(429);
   return std::make_unique<push::Pusher>(
       std::move(target), std::move(options), from.server.interval,
-      [writer](const std::function<void(push::Request)>& take) { writer->Encode(take); }, clock);
+      [writer](const std::function<void(push::Request)>& take) { writer->Encode(take); },
+      std::make_shared<SystemClock>());
 }
 
 std::unique_ptr<json_lines::FileExporter> MakeJsonLines(const Config& config,

@@ -6,7 +6,6 @@
 
 #include "apps/kepler/config.h"
 #include "base/build_info.h"
-#include "base/clock.h"
 #include "base/result.h"
 #include "export/json_lines/file_exporter.h"
 #include "export/otlp/encoder.h"
@@ -14,16 +13,15 @@
 
 namespace kepler::agent {
 
-/// Null if exporter.otlp is off. `read` is called by the exporter's thread before each push. `clock` must outlive the
-/// exporter. Logs which environment variables are used and ignored. Errors: a URL, header or certificate that cannot be
-/// used; the message names the key.
+/// Null if exporter.otlp is off. `read` is called by the exporter's thread before each push, until its Stop(). Logs
+/// which environment variables are used and ignored. Errors: a URL, header or certificate that cannot be used; the
+/// message names the key.
 [[nodiscard]] Result<std::unique_ptr<push::Pusher>> MakeOtlp(const Config& config, const BuildInfo& build,
-                                                             std::function<series::Reading()> read, const Clock& clock);
+                                                             std::function<series::Reading()> read);
 
 /// Null if exporter.remoteWrite is off. Otherwise as MakeOtlp(), without the environment.
 [[nodiscard]] Result<std::unique_ptr<push::Pusher>> MakeRemoteWrite(const Config& config, const BuildInfo& build,
-                                                                    std::function<series::Reading()> read,
-                                                                    const Clock& clock);
+                                                                    std::function<series::Reading()> read);
 
 /// Null if exporter.jsonLines.path is empty. `read` as above.
 [[nodiscard]] std::unique_ptr<json_lines::FileExporter> MakeJsonLines(const Config& config,

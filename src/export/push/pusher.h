@@ -1,13 +1,15 @@
 #pragma once
 // Pusher: a thread that encodes the latest snapshot at every interval, and sends the requests of a Delivery. It alone
-// encodes and sends, so a slow server delays neither ticks nor scrapes.
-#include <condition_variable>
+// encodes and sends, so a slow server delays neither ticks nor scrapes. If the disk of the queue hangs, the thread is
+// left behind at the end.
+#include <chrono>
 #include <functional>
-#include <mutex>
-#include <thread>
+#include <memory>
+#include <optional>
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "base/thread.h"
 #include "base/units.h"
 #include "export/push/delivery.h"
 #include "status/push_status.h"
@@ -19,34 +21,33 @@ using Encode = std::function<void(const std::function<void(Request)>& take)>;
 
 class Pusher {
  public:
-  /// `interval`: time between two pushes. `clock` must outlive the pusher.
-  Pusher(Target target, DeliveryOptions options, Nanoseconds interval, Encode encode, const Clock& clock);
-  /// Ends the request that is being sent. Requests in memory are lost.
+  /// `interval`: time between two pushes. `encode` is not called after Stop().
+  Pusher(Target target, DeliveryOptions options, Nanoseconds interval, Encode encode,
+         std::shared_ptr<const Clock> clock);
+  /// As Stop(). Requests in memory are lost.
   ~Pusher();
   Pusher(const Pusher&) = delete;
   Pusher& operator=(const Pusher&) = delete;
 
   /// Starts the thread. The first push follows at once.
   [[nodiscard]] Status Start();
-  /// Ends the request that is being sent, and the thread. The destructor does the same.
-  void Stop();
+  /// Ends the request that is being sent, and the thread. One that hangs in the kernel is left behind at `deadline`.
+  void Stop(std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::now() + kPatience);
   /// Thread-safe.
-  [[nodiscard]] status::PushStatus status() const { return delivery_.status(); }
+  [[nodiscard]] status::PushStatus status() const;
   /// Encodes or sends one request, if its time has come. Returns the time of the next step. For the thread, and for
   /// tests without one.
-  [[nodiscard]] BootTime Step(const std::stop_token& stop);
+  [[nodiscard]] BootTime Step(const std::stop_token& stop) { return Step(*state_, stop); }
 
  private:
-  void Loop(const std::stop_token& stop);
+  // `encode` may wait for a tick, up to a second.
+  static constexpr std::chrono::seconds kPatience{2};
+  struct State;
+  static BootTime Step(State& state, const std::stop_token& stop);
+  static void Loop(State& state, const std::stop_token& stop);
 
-  const Nanoseconds interval_;
-  const Encode encode_;
-  const Clock& clock_;
-  Delivery delivery_;
-  BootTime next_push_;
-  std::mutex mutex_;
-  std::condition_variable_any stopped_;  // by the stop token only
-  std::jthread thread_;                  // keep last: it uses everything above
+  const std::shared_ptr<State> state_;  // shared with a thread that may be left behind
+  std::optional<BlockingThread> thread_;
 };
 
 }  // namespace kepler::push

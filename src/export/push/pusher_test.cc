@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <future>
 #include <memory>
 
 #include "testing/fake_clock.h"
@@ -25,10 +26,11 @@ class PusherTest : public ::testing::Test {
         DeliveryOptions{.queue = {.directory = queue_directory_, .encoding = "otlp"}}, 60s,
         [this](const auto& take) {
           ++encoded_;
+          on_encode_();
           for (int i = 0; i < requests_; ++i)
             take(Request{.body = std::make_shared<const std::string>("x"), .points = 1});
         },
-        clock_);
+        std::shared_ptr<const Clock>(&clock_, [](const Clock*) {}));
     return *pusher_;
   }
   /// Time until the next step.
@@ -37,6 +39,7 @@ class PusherTest : public ::testing::Test {
   testing::FakeClock clock_;
   std::atomic<int> encoded_ = 0;
   int requests_ = 2;
+  std::function<void()> on_encode_ = [] {};
   std::string queue_directory_;
   std::unique_ptr<Pusher> pusher_;
 };
@@ -106,6 +109,18 @@ TEST_F(PusherTest, Stop_EndsAPendingRequestAndAWait) {
   while (encoded_ == before) std::this_thread::yield();
   pusher_.reset();  // the next push is 60 s away
   EXPECT_EQ(server.calls(), 1U);
+}
+
+TEST_F(PusherTest, AThreadThatHangs_IsLeftBehind) {
+  std::promise<void> hang;
+  on_encode_ = [&, wait = hang.get_future().share()] { wait.wait(); };
+  ASSERT_TRUE(Open(1).Start());
+  while (encoded_ == 0) std::this_thread::yield();
+  pusher_->Stop(std::chrono::steady_clock::now());
+  EXPECT_EQ(ThreadsLeftBehind(), 1U);
+  hang.set_value();
+  while (ThreadsLeftBehind() > 0) std::this_thread::yield();
+  EXPECT_EQ(encoded_, 1);
 }
 
 }  // namespace
