@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Builds the agent and starts it: a live table of the top consumers, and the URL of the metrics. Needs only Debian 12 and this
-# checkout; stop it with Ctrl+C.
+# Builds the agent and starts it: a live table of the top consumers, and the URLs of the live page and the metrics. Needs only
+# Debian 12 and this checkout; stop it with Ctrl+C.
 #   tools/run.sh [--for SECONDS] [KEPLER OPTION]...
 #     --for SECONDS   stop after this time
-#   Other options are passed to kepler (kepler --help). The metrics are served on this machine only; to serve them to others:
+#   Other options are passed to kepler (kepler --help). Page and metrics are served on this machine only; to serve them to others:
 #   tools/run.sh --web.listen-address=:28282
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
@@ -33,13 +33,15 @@ agent=$(built release kepler)
 if [ "$own_address" = no ]; then
   port=$(free_port 28282)
   options=("--web.listen-address=127.0.0.1:$port" "${options[@]}")
-  where="http://127.0.0.1:$port/metrics"
+  page="http://127.0.0.1:$port/"
+  metrics="${page}metrics"
 else
-  where="the address you gave"
+  page="the address you gave"
+  metrics="/metrics there"
 fi
 
 log=$root/build/run.log
-header="Kepler: energy by consumer   metrics: $where   log: ${log#"$root"/}   end: Ctrl+C"
+header="Kepler: energy by consumer   live page: $page   metrics: $metrics   log: ${log#"$root"/}   end: Ctrl+C"
 for counter in /sys/class/powercap/*/energy_uj; do
   if [ -e "$counter" ] && [ ! -r "$counter" ]; then
     header+=$'\n'"This user may not read the energy counters: watts are modelled. As root they are measured."
