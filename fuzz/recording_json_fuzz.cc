@@ -7,19 +7,19 @@
 #include <string_view>
 
 #include "lab/dataset/extract.h"
-#include "lab/dataset/recording_json.h"
+#include "recording/recording_json.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   namespace dataset = kepler::lab::dataset;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  dataset::RecordingReader answer(dataset::JsonLayout::kAnswer);
+  recording::RecordingReader answer(recording::JsonLayout::kAnswer);
   if (answer.Read(text)) static_cast<void>(answer.Finish());
-  auto recording = dataset::ReadRecordingJson(text);
+  auto recording = recording::ReadRecordingJson(text);
   if (!recording) {
     if (recording.error().message.empty()) std::abort();
     return 0;
   }
-  const auto again = dataset::ReadRecordingJson(dataset::WriteRecordingJson(*recording));
+  const auto again = recording::ReadRecordingJson(recording::WriteRecordingJson(*recording));
   if (!again || again->metrics != recording->metrics) std::abort();
   const auto extraction = dataset::ExtractRows(*std::move(recording), {.allow_estimates = true});
   if (!extraction) return 0;

@@ -23,6 +23,7 @@ SEES = {
     "os": {"base"},
     "cgroup": {"base", "os"},
     "json": {"base"},
+    "recording": {"base", "json"},
     "model": {"base", "json", "status"},
     "yaml": {"base"},
     "status": {"base"},
@@ -31,6 +32,7 @@ SEES = {
     "attribution": {"base", "model", "snapshot", "status"},
     "settings": {"base", "yaml"},
     "http/client": {"base"},
+    "http/retrying": {"base", "json", "http/client"},
     "http/server": {"base", "status", "http/webconfig"},
     "http/webconfig": {"base", "settings"},  # the web file is one more table
     "energy": {"base", "os", "status"},
@@ -65,11 +67,11 @@ SEES = {
     "model_store": {"base", "os", "model", "http/client", "status"},
     "lab/pickle": {"base", "json", "model"},
     "lab/files": {"base", "json", "lab/pickle", "model"},
-    "lab/dataset": {"base", "json", "model"},
+    "lab/dataset": {"base", "json", "model", "recording"},
     "lab/training": {"base", "model"},
     "lab/plot": {"base"},
     "lab/judging": {"base", "json", "model", "lab/dataset", "lab/files", "lab/plot", "lab/training"},
-    "lab/recorder": {"base", "daemon", "json", "model", "http/client", "lab/dataset"},
+    "lab/recorder": {"base", "daemon", "json", "model", "http/client", "http/retrying", "lab/dataset", "recording"},
     "modelserver": {"base", "json", "model", "lab/files", "lab/judging", "lab/plot", "http/server"},
     "modelserver/estimator": {"base", "json", "model", "modelserver"},
     "modelserver/jobs": {"base", "json", "lab/files", "http/server", "modelserver"},
@@ -79,8 +81,8 @@ SEES = {
 }
 LAB = {room for room in SEES if room.startswith("lab/")}
 SEES["apps/kepler"] = set(SEES) - LAB - {"modelserver", "modelserver/estimator", "modelserver/jobs", "testing"}
-SEES["apps/kepler-model"] = LAB | {"base", "daemon", "http/client", "http/server", "json", "model", "model_store", "modelserver",
-                                 "modelserver/estimator", "modelserver/jobs", "os", "settings"}
+SEES["apps/kepler-model"] = LAB | {"base", "daemon", "http/client", "http/retrying", "http/server", "json", "model", "model_store",
+                                 "modelserver", "modelserver/estimator", "modelserver/jobs", "os", "recording", "settings"}
 
 # The namespace of a room is its path: src/energy/rapl is kepler::energy::rapl. `export` is a keyword of C++, and `stdout` a macro.
 NAMESPACES = {
@@ -103,7 +105,7 @@ NAMESPACES = {
 SHARED = {"bpf": "activity/bpf"}
 
 # Rooms that compute and do no I/O, so that their tests need no mocks.
-PURE = {"attribution", "export/prometheus", "export/series", "json", "lab/dataset", "lab/pickle", "model", "snapshot", "report", "status", "top", IDENTITY}
+PURE = {"attribution", "export/prometheus", "export/series", "json", "lab/dataset", "lab/pickle", "model", "snapshot", "recording", "report", "status", "top", IDENTITY}
 # Files that do no I/O in a room that does: they read the bytes of archives that nobody trusts.
 PURE_FILES = re.compile(r"^lab/files/\w*archive\.(cc|h)$")
 IO_HEADER = re.compile(r"^(fstream|filesystem|(sys|net|netinet|arpa)/.*|(unistd|fcntl|dirent|poll|pthread)\.h)$")

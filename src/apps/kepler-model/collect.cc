@@ -15,15 +15,15 @@
 
 #include "apps/kepler-model/commands.h"
 #include "base/clock.h"
+#include "http/retrying/retrying_server.h"
 #include "lab/dataset/extract.h"
-#include "lab/dataset/recording_json.h"
 #include "lab/files/files.h"
 #include "lab/files/model_file.h"
 #include "lab/recorder/collection.h"
-#include "lab/recorder/retrying_server.h"
 #include "lab/recorder/this_machine.h"
 #include "model/machine_json.h"
 #include "os/read_machine_info.h"
+#include "recording/recording_json.h"
 
 namespace kepler::lab::tool {
 namespace {
@@ -97,8 +97,8 @@ recorder::Pace PaceOf(const Collecting& config) {
           .interval = SecondsOf(config.interval)};
 }
 
-Result<recorder::Server> AgentOf(const Collecting& config) {
-  KEPLER_TRY(recorder::Server server, recorder::ServerAt(config.server));
+Result<http::retrying::Server> AgentOf(const Collecting& config) {
+  KEPLER_TRY(http::retrying::Server server, http::retrying::ServerAt(config.server));
   if (!server.prefix.ends_with("/metrics")) server.prefix += "/metrics";
   server.accept = "text/plain;version=0.0.4";
   server.timeout = std::chrono::seconds(5);
@@ -167,7 +167,7 @@ std::string RawPathOf(const Collecting& config) { return config.output + ".raw.j
 Status WriteRaw(const Collecting& config, const recorder::Collected& collected, const Error& why) {
   if (collected.recording.metrics.empty()) return std::unexpected(why);
   const std::string raw = RawPathOf(config);
-  KEPLER_CHECK_OK(files::WriteFile(raw, dataset::WriteRecordingJson(collected.recording)));
+  KEPLER_CHECK_OK(files::WriteFile(raw, recording::WriteRecordingJson(collected.recording)));
   return Fail(why.kind,
               fmt::format("{}{}; the recording is in {}", collected.was_stopped ? "stopped: " : "", why.message, raw));
 }
@@ -221,7 +221,7 @@ Status CollectTable(const Collecting& config) {
   const recorder::Pace pace = PaceOf(config);
   if (config.dry_run) return PrintPhases(std::move(phases), pace, config.json);
   KEPLER_CHECK_OK(CheckOutputs(config));
-  KEPLER_TRY(recorder::Server agent, AgentOf(config));
+  KEPLER_TRY(http::retrying::Server agent, AgentOf(config));
   KEPLER_TRY(std::string stress_ng, recorder::PrepareStressNg(phases, Note));
   const double wall = std::chrono::duration<double>(SystemClock().Wall().time_since_epoch()).count();
   std::optional<recorder::Collected> collected;

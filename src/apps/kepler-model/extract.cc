@@ -12,9 +12,9 @@
 #include "apps/kepler-model/commands.h"
 #include "json/document.h"
 #include "lab/dataset/guests.h"
-#include "lab/dataset/recording_json.h"
 #include "lab/files/files.h"
 #include "lab/judging/data.h"
+#include "recording/recording_json.h"
 
 namespace kepler::lab::tool {
 namespace {
@@ -108,7 +108,7 @@ Result<dataset::Joined> JoinGuests(const Extracting& config, dataset::Recording&
   dataset::Recording host;
   if (!config.host.empty()) {
     KEPLER_TRY(const std::string text, files::ReadBounded(config.host, files::kMaxDataBytes));
-    KEPLER_TRY(host, files::InFile(config.host, dataset::ReadRecordingJson(text)));
+    KEPLER_TRY(host, files::InFile(config.host, recording::ReadRecordingJson(text)));
   }
   std::vector<dataset::GuestVm> vms;
   for (const std::string& item : judging::SplitItems(config.vm)) vms.push_back(dataset::ParseGuestVm(item));
@@ -120,7 +120,7 @@ Status ExtractTable(const Extracting& config) {
   KEPLER_CHECK_OK(files::CheckWritable(config.output));
   KEPLER_CHECK_OK(files::CheckDistinct(std::array{config.input, config.output}));
   KEPLER_TRY(const std::string text, files::ReadBounded(config.input, files::kMaxDataBytes));
-  KEPLER_TRY(auto recording, files::InFile(config.input, dataset::ReadRecordingJson(text)));
+  KEPLER_TRY(auto recording, files::InFile(config.input, recording::ReadRecordingJson(text)));
   dataset::Joined joined;
   if (!config.host.empty() || !config.vm.empty()) {
     KEPLER_TRY(joined, JoinGuests(config, recording));

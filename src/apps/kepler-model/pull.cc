@@ -48,9 +48,9 @@ struct Pulled {
   std::string signature;  // empty: the server has none
 };
 
-Result<std::string> Download(recorder::Server& server, const std::string& target, size_t max) {
+Result<std::string> Download(http::retrying::Server& server, const std::string& target, size_t max) {
   std::string body;
-  KEPLER_CHECK_OK(recorder::Send(
+  KEPLER_CHECK_OK(http::retrying::Send(
       server, {.target = target, .max_bytes = max}, [&] { body.clear(); },
       [&](std::string_view piece) -> Status {
         body += piece;
@@ -60,7 +60,7 @@ Result<std::string> Download(recorder::Server& server, const std::string& target
 }
 
 /// Empty if the server has none.
-Result<std::string> DownloadSignature(recorder::Server& server, const std::string& target) {
+Result<std::string> DownloadSignature(http::retrying::Server& server, const std::string& target) {
   auto signature = Download(server, target + ".sig", modelserver::kMaxSignatureBytes);
   if (!signature && signature.error().kind == ErrorKind::kNotFound) return "";
   return signature;
@@ -68,7 +68,7 @@ Result<std::string> DownloadSignature(recorder::Server& server, const std::strin
 
 /// A publish between two downloads gives a model and the signature of another version, so the signature is downloaded
 /// before and after the model.
-Result<Pulled> DownloadBoth(recorder::Server& server, const std::string& name) {
+Result<Pulled> DownloadBoth(http::retrying::Server& server, const std::string& name) {
   constexpr int kMaxTries = 4;
   const std::string target = "/models/" + name + files::kModelFile;
   KEPLER_TRY(std::string before, DownloadSignature(server, target));
@@ -103,7 +103,7 @@ Status Pull(const Pulling& config) {
   if (!config.public_key.empty()) {
     KEPLER_TRY(keys, model_store::PublicKeys::Read(config.public_key));
   }
-  KEPLER_TRY(recorder::Server server, ServerOf(config.access));
+  KEPLER_TRY(http::retrying::Server server, ServerOf(config.access));
   KEPLER_TRY(const Pulled pulled, DownloadBoth(server, config.access.name));
   KEPLER_CHECK_OK(Verify(keys, pulled));
   KEPLER_TRY(const model::PowerModel model, files::InFile(server.peer.Url(), model::ReadModelJson(pulled.text)));

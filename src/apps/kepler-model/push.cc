@@ -70,14 +70,14 @@ Status Push(const Pushing& config) {
   KEPLER_TRY(const std::string text, files::ReadBounded(path, modelserver::kMaxUploadBytes));
   KEPLER_TRY(const model::PowerModel model, files::InFile(path, model::ReadModelJson(text)));
   KEPLER_TRY(const std::string signature, SignatureOf(config, path, text));
-  KEPLER_TRY(recorder::Server server, ServerOf(config.access));
+  KEPLER_TRY(http::retrying::Server server, ServerOf(config.access));
   http::client::ClientRequest request{.method = http::client::Method::kPut,
                                       .target = "/models/" + config.access.name,
                                       .content_type = "application/json",
                                       .body = std::make_shared<const std::string>(text)};
   if (!signature.empty()) request.headers.emplace_back("X-Model-Signature", EncodeBase64(signature));
   std::string answer;
-  KEPLER_CHECK_OK(recorder::Send(
+  KEPLER_CHECK_OK(http::retrying::Send(
       server, std::move(request), [&] { answer.clear(); },
       [&](std::string_view piece) -> Status {
         answer += piece;

@@ -13,11 +13,11 @@
 #include "base/clock.h"
 #include "base/parse.h"
 #include "base/parse_time.h"
+#include "http/retrying/retrying_server.h"
 #include "lab/dataset/metrics.h"
-#include "lab/dataset/recording_json.h"
 #include "lab/files/files.h"
 #include "lab/judging/data.h"
-#include "lab/recorder/retrying_server.h"
+#include "recording/recording_json.h"
 
 namespace kepler::lab::tool {
 namespace {
@@ -127,7 +127,7 @@ void CheckLogin(settings::Draft& draft, const Querying& config) {
 
 void CheckQuerying(settings::Draft& draft, const Querying& config) {
   CheckLogin(draft, config);
-  if (const auto server = recorder::ServerAt(config.server); !config.server.empty() && !server)
+  if (const auto server = http::retrying::ServerAt(config.server); !config.server.empty() && !server)
     draft.Reject("server", server.error().message);
   for (const auto& [key, text] : {std::pair("start", &config.start), std::pair("end", &config.end)})
     if (const auto time = ParseTime(*text); !text->empty() && !time) return draft.Reject(key, time.error().message);
@@ -158,8 +158,8 @@ std::string SummaryLine(const recorder::Queried& got) {
                      got.queries, got.retried, got.recording.not_finite);
 }
 
-Result<recorder::Server> ServerOf(const Querying& config) {
-  KEPLER_TRY(recorder::Server server, recorder::ServerAt(config.server));
+Result<http::retrying::Server> ServerOf(const Querying& config) {
+  KEPLER_TRY(http::retrying::Server server, http::retrying::ServerAt(config.server));
   if (!config.bearer_token_file.empty()) {
     KEPLER_TRY(const std::string token, files::ReadSecret(config.bearer_token_file));
     server.bearer_token = Trim(token);
@@ -177,7 +177,7 @@ Result<recorder::Server> ServerOf(const Querying& config) {
 }
 
 Result<recorder::Queried> Record(const Querying& config, const recorder::TimeRange& range) {
-  KEPLER_TRY(recorder::Server server, ServerOf(config));
+  KEPLER_TRY(http::retrying::Server server, ServerOf(config));
   const Progress progress;
   server.say = [&](std::string_view line) {
     progress.Clear();
@@ -198,7 +198,7 @@ Status RecordAll(const Querying& config) {
   KEPLER_CHECK_OK(files::CheckWritable(config.output));
   KEPLER_TRY(const recorder::TimeRange range, RangeOf(config));
   KEPLER_TRY(const recorder::Queried got, Record(config, range));
-  KEPLER_CHECK_OK(files::WriteFile(config.output, dataset::WriteRecordingJson(got.recording)));
+  KEPLER_CHECK_OK(files::WriteFile(config.output, recording::WriteRecordingJson(got.recording)));
   if (config.json) return PrintResult(SummaryJson(got, range));
   Note(SummaryLine(got));
   return {};

@@ -9,7 +9,7 @@
 namespace kepler::lab::tool {
 
 void CheckServerAccess(settings::Draft& draft, const ServerAccess& access) {
-  if (const auto server = recorder::ServerAt(access.server); !access.server.empty() && !server)
+  if (const auto server = http::retrying::ServerAt(access.server); !access.server.empty() && !server)
     draft.Reject("server", server.error().message);
   if (!access.name.empty() && !modelserver::IsModelName(access.name))
     draft.Reject("name", "has letters, digits, '.', '_' and '-', and does not begin with '.'");
@@ -21,9 +21,9 @@ void CheckServerAccess(settings::Draft& draft, const ServerAccess& access) {
                  "is missing: set cert-file and key-file together");
 }
 
-Result<recorder::Server> ServerOf(const ServerAccess& access) {
+Result<http::retrying::Server> ServerOf(const ServerAccess& access) {
   constexpr size_t kMaxPem = size_t{1} << 20;
-  KEPLER_TRY(recorder::Server server, recorder::ServerAt(access.server));
+  KEPLER_TRY(http::retrying::Server server, http::retrying::ServerAt(access.server));
   if (!access.user.empty()) {
     server.user = access.user;
     KEPLER_TRY(server.password, files::ReadSecret(access.password_file));

@@ -7,7 +7,7 @@
 
 #include "base/duration.h"
 #include "base/result.h"
-#include "lab/recorder/retrying_server.h"
+#include "http/retrying/retrying_server.h"
 #include "settings/command_line.h"
 #include "settings/table.h"
 
@@ -58,6 +58,6 @@ consteval auto WithServerAccess(const settings::Key (&own)[kOwn]) {
 void CheckServerAccess(settings::Draft& draft, const ServerAccess& access);
 
 /// Reads the files. Blocks.
-[[nodiscard]] Result<recorder::Server> ServerOf(const ServerAccess& access);
+[[nodiscard]] Result<http::retrying::Server> ServerOf(const ServerAccess& access);
 
 }  // namespace kepler::lab::tool

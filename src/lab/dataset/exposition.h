@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "lab/dataset/recording.h"
+#include "lab/dataset/recorded.h"
 
 namespace kepler::lab::dataset {
 

@@ -18,7 +18,7 @@
 
 #include "base/result.h"
 #include "lab/dataset/metrics.h"
-#include "lab/dataset/recording.h"
+#include "lab/dataset/recorded.h"
 
 namespace kepler::lab::dataset {
 

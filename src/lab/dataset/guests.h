@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "lab/dataset/recording.h"
+#include "lab/dataset/recorded.h"
 
 namespace kepler::lab::dataset {
 

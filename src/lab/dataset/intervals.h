@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "lab/dataset/recording.h"
+#include "lab/dataset/recorded.h"
 
 namespace kepler::lab::dataset {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "lab/dataset/recording.h"
+#include "lab/dataset/recorded.h"
 
 namespace kepler::lab::dataset {
 

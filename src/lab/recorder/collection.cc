@@ -53,7 +53,7 @@ class Collector {
   /// Hours of loads would be for nothing if it were asked after them.
   Status JudgeFirstPage(const dataset::ExtractOptions& options) {
     KEPLER_TRY(const std::string page, bench_.Scrape());
-    dataset::Recording first;
+    recording::Recording first;
     KEPLER_CHECK_OK(dataset::AddExposition(page, TimeOf(page, bench_.Now() + offset_), IsWantedHere, first));
     if (first.metrics.empty())
       return Fail(ErrorKind::kInvalid, "the page has no metric of Kepler; check that the URL is an agent's");

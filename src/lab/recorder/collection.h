@@ -10,8 +10,8 @@
 
 #include "base/result.h"
 #include "lab/dataset/extract.h"
-#include "lab/dataset/recording.h"
 #include "lab/dataset/schedule.h"
+#include "recording/recording.h"
 
 namespace kepler::lab::recorder {
 
@@ -42,7 +42,7 @@ struct Pace {
 };
 
 struct Collected {
-  dataset::Recording recording{};
+  recording::Recording recording{};
   std::vector<dataset::Lasted> lasted{};
   size_t failed_scrapes = 0;
   size_t failed_phases = 0;

@@ -10,7 +10,7 @@
 
 #include "json/document.h"
 #include "lab/dataset/guests.h"
-#include "lab/dataset/recording_json.h"
+#include "recording/recording_json.h"
 
 namespace kepler::lab::recorder {
 namespace {
@@ -37,7 +37,7 @@ std::string_view OfWhom(dataset::MetricNames names) {
 
 class Asking {
  public:
-  Asking(Server server, const Question& question, const std::function<void(std::string_view)>& report)
+  Asking(http::retrying::Server server, const Question& question, const std::function<void(std::string_view)>& report)
       : server_(std::move(server)), question_(question), report_(report) {}
 
   Result<Queried> Run() {
@@ -67,9 +67,10 @@ class Asking {
       if (body.size() <= kMaxNamesBytes) return {};
       return Fail(ErrorKind::kMalformed, fmt::format("{}: too many metric names", server_.peer.Url()));
     };
-    const std::string target = fmt::format("/api/v1/label/__name__/values?match%5B%5D={}&{}",
-                                           UrlEncode("{__name__=~\"kepler_.+\"}"), ParametersOf(question_.range));
-    KEPLER_CHECK_OK(Ask(server_, target, [&] { body.clear(); }, take));
+    const std::string target =
+        fmt::format("/api/v1/label/__name__/values?match%5B%5D={}&{}",
+                    http::retrying::UrlEncode("{__name__=~\"kepler_.+\"}"), ParametersOf(question_.range));
+    KEPLER_CHECK_OK(http::retrying::Ask(server_, target, [&] { body.clear(); }, take));
     auto names = ReadNames(body);
     if (!names) return Fail(names.error().kind, fmt::format("{}: {}", server_.peer.Url(), names.error().message));
     return names;
@@ -153,30 +154,31 @@ class Asking {
   }
 
   Status RecordPiece(const std::string& metric, const TimeRange& range) {
-    std::optional<dataset::RecordingReader> reader;
-    const std::string target = fmt::format("/api/v1/query_range?query={}&{}&step={:.3f}", UrlEncode(SelectorOf(metric)),
-                                           ParametersOf(range), question_.step);
+    std::optional<recording::RecordingReader> reader;
+    const std::string target =
+        fmt::format("/api/v1/query_range?query={}&{}&step={:.3f}", http::retrying::UrlEncode(SelectorOf(metric)),
+                    ParametersOf(range), question_.step);
     ++out_.queries;
-    KEPLER_CHECK_OK(Ask(
-        server_, target, [&] { reader.emplace(dataset::JsonLayout::kAnswer); },
+    KEPLER_CHECK_OK(http::retrying::Ask(
+        server_, target, [&] { reader.emplace(recording::JsonLayout::kAnswer); },
         [&](std::string_view piece) { return InAnswer(reader->Read(piece)); }));
     auto got = reader->Finish();
     if (!got) return InAnswer(std::unexpected(got.error()));
-    dataset::Recording named{.metrics = {}, .not_finite = got->not_finite};
+    recording::Recording named{.metrics = {}, .not_finite = got->not_finite};
     named.metrics[metric] = std::move(got->metrics[""]);
-    out_.samples += dataset::CountSamples(named);
-    bytes_ += dataset::WriteRecordingJson(named).size();
-    dataset::Append(out_.recording, std::move(named));
-    if (out_.samples <= dataset::kMaxSamples) return {};
+    out_.samples += recording::CountSamples(named);
+    bytes_ += recording::WriteRecordingJson(named).size();
+    recording::Append(out_.recording, std::move(named));
+    if (out_.samples <= recording::kMaxSamples) return {};
     return Fail(ErrorKind::kInvalid,
-                fmt::format("more than {} samples; use a shorter time or a longer step", dataset::kMaxSamples));
+                fmt::format("more than {} samples; use a shorter time or a longer step", recording::kMaxSamples));
   }
   [[nodiscard]] Status InAnswer(Status read) const {
     if (read) return read;
     return Fail(read.error().kind, fmt::format("response of {}: {}", server_.peer.Url(), read.error().message));
   }
 
-  Server server_;
+  http::retrying::Server server_;
   const Question& question_;
   const std::function<void(std::string_view)>& report_;
   std::vector<std::string> metrics_;
@@ -186,7 +188,8 @@ class Asking {
 
 }  // namespace
 
-Result<Queried> Query(Server server, const Question& question, const std::function<void(std::string_view)>& report) {
+Result<Queried> Query(http::retrying::Server server, const Question& question,
+                      const std::function<void(std::string_view)>& report) {
   return Asking(std::move(server), question, report).Run();
 }
 

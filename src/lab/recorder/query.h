@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "http/retrying/retrying_server.h"
 #include "lab/dataset/metrics.h"
-#include "lab/dataset/recording.h"
-#include "lab/recorder/retrying_server.h"
+#include "recording/recording.h"
 
 namespace kepler::lab::recorder {
 
@@ -39,7 +39,7 @@ struct Question {
 };
 
 struct Queried {
-  dataset::Recording recording{};
+  recording::Recording recording{};
   dataset::MetricNames names = dataset::MetricNames::kAuto;  // whose they are
   size_t samples = 0;
   size_t queries = 0;
@@ -49,8 +49,8 @@ struct Queried {
 /// Sends requests on the caller's thread, for as long as that takes. `report` gets a line before each metric, and
 /// before each piece of a time range with more points than one answer may have. If the server refuses a piece because
 /// of too many samples, its halves are requested, without a line. kInvalid if there is no such metric or no sample in
-/// that time, and as soon as the recording would be far too large; else as Ask().
-[[nodiscard]] Result<Queried> Query(Server server, const Question& question,
+/// that time, and as soon as the recording would be far too large; else as http::retrying::Ask().
+[[nodiscard]] Result<Queried> Query(http::retrying::Server server, const Question& question,
                                     const std::function<void(std::string_view)>& report);
 
 }  // namespace kepler::lab::recorder

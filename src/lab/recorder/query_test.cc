@@ -46,7 +46,7 @@ class Prometheus {
         }) {}
 
   Result<Queried> Ask(const Question& question) {
-    Server server;
+    http::retrying::Server server;
     server.peer = {.tls = false, .host = "127.0.0.1", .port = peer_.port()};
     server.prefix = "/prom";
     server.retries = 0;

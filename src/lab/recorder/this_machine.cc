@@ -41,7 +41,7 @@ Result<std::string> PrepareStressNg(std::vector<dataset::Phase>& phases, const S
   return program;
 }
 
-ThisMachine::ThisMachine(Server agent, std::string stress_ng, double longest, Sayer say)
+ThisMachine::ThisMachine(http::retrying::Server agent, std::string stress_ng, double longest, Sayer say)
     : agent_(std::move(agent)), stress_ng_(std::move(stress_ng)), longest_(longest), say_(std::move(say)) {}
 
 ThisMachine::~ThisMachine() {
@@ -79,7 +79,7 @@ Result<std::string> ThisMachine::Scrape() {
     if (page.size() <= kMaxPage) return {};
     return Fail(ErrorKind::kMalformed, fmt::format("{}: the page is truncated", agent_.peer.Url()));
   };
-  KEPLER_CHECK_OK(Ask(agent_, "", [&] { page.clear(); }, take));
+  KEPLER_CHECK_OK(http::retrying::Ask(agent_, "", [&] { page.clear(); }, take));
   return page;
 }
 

@@ -12,9 +12,9 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "daemon/signals.h"
+#include "http/retrying/retrying_server.h"
 #include "lab/dataset/schedule.h"
 #include "lab/recorder/collection.h"
-#include "lab/recorder/retrying_server.h"
 
 namespace kepler::lab::recorder {
 
@@ -55,7 +55,7 @@ using Sayer = std::function<void(std::string_view line)>;
 class ThisMachine final : public Bench {
  public:
   /// `agent` is asked for its page of metrics, which the prefix names. No load lasts for more than `longest` seconds.
-  ThisMachine(Server agent, std::string stress_ng, double longest, Sayer say);
+  ThisMachine(http::retrying::Server agent, std::string stress_ng, double longest, Sayer say);
   ThisMachine(const ThisMachine&) = delete;
   ThisMachine& operator=(const ThisMachine&) = delete;
   ~ThisMachine() override;
@@ -71,7 +71,7 @@ class ThisMachine final : public Bench {
  private:
   daemon::Signals signals_;
   SystemClock clock_;
-  Server agent_;
+  http::retrying::Server agent_;
   const std::string stress_ng_;
   const double longest_;
   const Sayer say_;

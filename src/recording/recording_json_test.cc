@@ -1,4 +1,4 @@
-#include "lab/dataset/recording_json.h"
+#include "recording/recording_json.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace kepler::lab::dataset {
+namespace kepler::recording {
 namespace {
 
 using ::testing::ElementsAre;
@@ -117,4 +117,4 @@ TEST(Recording, Append_ContinuesSeries) {
 }
 
 }  // namespace
-}  // namespace kepler::lab::dataset
+}  // namespace kepler::recording

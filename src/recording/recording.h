@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace kepler::lab::dataset {
+namespace kepler::recording {
 
 /// Most samples of one recording, which take 16 bytes each, and most series.
 inline constexpr size_t kMaxSamples = size_t{1} << 26;
@@ -43,4 +43,4 @@ struct Recording {
 /// Puts the samples of `more` behind those of the same series in `recording`.
 void Append(Recording& recording, Recording more);
 
-}  // namespace kepler::lab::dataset
+}  // namespace kepler::recording

@@ -1,9 +1,9 @@
-#include "lab/dataset/recording.h"
+#include "recording/recording.h"
 
 #include <algorithm>
 #include <iterator>
 
-namespace kepler::lab::dataset {
+namespace kepler::recording {
 namespace {
 
 void AppendSeries(std::vector<Series>& all, std::vector<Series> more) {
@@ -43,4 +43,4 @@ void Append(Recording& recording, Recording more) {
   for (auto& [metric, series] : more.metrics) AppendSeries(recording.metrics[metric], std::move(series));
 }
 
-}  // namespace kepler::lab::dataset
+}  // namespace kepler::recording

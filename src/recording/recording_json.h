@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "lab/dataset/recording.h"
+#include "recording/recording.h"
 
-namespace kepler::lab::dataset {
+namespace kepler::recording {
 
 enum class JsonLayout : uint8_t {
   kRecording,  // the file
@@ -40,4 +40,4 @@ class RecordingReader {
 /// RecordingReader gives it back.
 [[nodiscard]] std::string WriteRecordingJson(const Recording& recording);
 
-}  // namespace kepler::lab::dataset
+}  // namespace kepler::recording

@@ -1,4 +1,4 @@
-#include "lab/dataset/recording_json.h"
+#include "recording/recording_json.h"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 #include "json/document.h"
 #include "json/stream.h"
 
-namespace kepler::lab::dataset {
+namespace kepler::recording {
 namespace {
 
 constexpr size_t kMaxText = 4096;  // of a name or a value
@@ -222,4 +222,4 @@ std::string WriteRecordingJson(const Recording& recording) {
   return out += "}\n";
 }
 
-}  // namespace kepler::lab::dataset
+}  // namespace kepler::recording

@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "http/client/client.h"
 
-namespace kepler::lab::recorder {
+namespace kepler::http::retrying {
 
 struct Server {
   http::client::Peer peer{};
@@ -48,4 +48,4 @@ struct Server {
 [[nodiscard]] Status Ask(Server& server, const std::string& target, const std::function<void()>& begin,
                          const http::client::OnPiece& take);
 
-}  // namespace kepler::lab::recorder
+}  // namespace kepler::http::retrying

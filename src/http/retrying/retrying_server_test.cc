@@ -1,4 +1,4 @@
-#include "lab/recorder/retrying_server.h"
+#include "http/retrying/retrying_server.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 #include "testing/certificates.h"
 #include "testing/scripted_peer.h"
 
-namespace kepler::lab::recorder {
+namespace kepler::http::retrying {
 namespace {
 
 using namespace std::chrono_literals;
@@ -142,4 +142,4 @@ TEST(ReasonIn, IsTheErrorOrTheFirstLine) {
 }
 
 }  // namespace
-}  // namespace kepler::lab::recorder
+}  // namespace kepler::http::retrying

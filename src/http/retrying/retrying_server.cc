@@ -1,4 +1,4 @@
-#include "lab/recorder/retrying_server.h"
+#include "http/retrying/retrying_server.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include "http/client/url.h"
 #include "json/document.h"
 
-namespace kepler::lab::recorder {
+namespace kepler::http::retrying {
 namespace {
 
 Status Judge(const Server& server, const http::client::ClientRequest& request,
@@ -91,4 +91,4 @@ Status Send(Server& server, http::client::ClientRequest request, const std::func
   }
 }
 
-}  // namespace kepler::lab::recorder
+}  // namespace kepler::http::retrying
