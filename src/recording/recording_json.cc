@@ -32,7 +32,7 @@ std::optional<double> SampleValue(std::string_view text) {
 /// sample one more.
 class RecordingReader::Impl final : public json::Visitor {
  public:
-  explicit Impl(JsonLayout layout) : layout_(layout) {}
+  Impl(JsonLayout layout, size_t max_samples) : layout_(layout), max_samples_(max_samples) {}
 
   Status Read(std::string_view piece) { return stream_.Read(piece); }
   Result<Recording> Finish() {
@@ -83,7 +83,10 @@ class RecordingReader::Impl final : public json::Visitor {
   }
   Status Text(std::string_view text) override {
     if (list_ != 0 && member_ == Member::kMetric && depth_ == list_ + 2) {
-      if (label_ != "__name__") series_.labels.emplace_back(label_, text);
+      if (label_ != "__name__")
+        series_.labels.emplace_back(label_, text);
+      else if (layout_ == JsonLayout::kAnswer)
+        into_ = &recording_.metrics[std::string(text)];
       return {};
     }
     if (!InSample() || parts_ != 1) return TakeOther();
@@ -117,7 +120,7 @@ class RecordingReader::Impl final : public json::Visitor {
     if (here) {
       list_ = depth_;
       found_list_ = true;
-      into_ = &recording_.metrics[layout_ == JsonLayout::kRecording ? metric_ : std::string()];
+      if (layout_ == JsonLayout::kRecording) into_ = &recording_.metrics[metric_];
     } else if (layout_ == JsonLayout::kRecording) {
       return Refuse("a recording must be an object of metrics");
     }
@@ -127,6 +130,7 @@ class RecordingReader::Impl final : public json::Visitor {
     if (++series_count_ > kMaxSeries)
       return Refuse(fmt::format("more than {} series", kMaxSeries), ErrorKind::kInvalid);
     series_ = {};
+    if (layout_ == JsonLayout::kAnswer) into_ = nullptr;
     has_values_ = false;
     member_ = Member::kOther;
     return {};
@@ -134,6 +138,7 @@ class RecordingReader::Impl final : public json::Visitor {
   Status EndSeries() {
     if (!has_values_) return Refuse("a series has no \"values\"; use a range query");
     std::ranges::sort(series_.labels);
+    if (into_ == nullptr) into_ = &recording_.metrics[""];
     into_->push_back(std::move(series_));
     return {};
   }
@@ -143,8 +148,8 @@ class RecordingReader::Impl final : public json::Visitor {
       ++recording_.not_finite;
       return {};
     }
-    if (++samples_ > kMaxSamples)
-      return Refuse(fmt::format("more than {} samples; use a shorter time or a longer step", kMaxSamples),
+    if (++samples_ > max_samples_)
+      return Refuse(fmt::format("more than {} samples; use a shorter time or a longer step", max_samples_),
                     ErrorKind::kInvalid);
     series_.samples.push_back(sample_);
     return {};
@@ -168,6 +173,7 @@ class RecordingReader::Impl final : public json::Visitor {
   }
 
   const JsonLayout layout_;
+  const size_t max_samples_;
   json::Stream stream_{*this, kMaxText};
   Recording recording_;
   bool found_list_ = false;
@@ -198,7 +204,8 @@ void WriteSeries(const Series& series, std::string_view metric, std::string& out
 
 }  // namespace
 
-RecordingReader::RecordingReader(JsonLayout layout) : impl_(std::make_unique<Impl>(layout)) {}
+RecordingReader::RecordingReader(JsonLayout layout, size_t max_samples)
+    : impl_(std::make_unique<Impl>(layout, max_samples)) {}
 RecordingReader::~RecordingReader() = default;
 Status RecordingReader::Read(std::string_view piece) { return impl_->Read(piece); }
 Result<Recording> RecordingReader::Finish() { return impl_->Finish(); }

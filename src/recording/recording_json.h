@@ -16,17 +16,17 @@ namespace kepler::recording {
 
 enum class JsonLayout : uint8_t {
   kRecording,  // the file
-  kAnswer,     // one list of series, at data.result
+  kAnswer,     // one list of series, at data.result; each becomes one of the metric in its label __name__, or of ""
 };
 
 class RecordingReader {
  public:
-  explicit RecordingReader(JsonLayout layout);
+  explicit RecordingReader(JsonLayout layout, size_t max_samples = kMaxSamples);
   ~RecordingReader();
   /// kMalformed with the byte: what is no JSON or of another shape, texts that are no numbers, times that cannot be.
-  /// kInvalid: more than kMaxSamples or kMaxSeries. After an error no more may be read.
+  /// kInvalid: more than `max_samples` or kMaxSeries. After an error no more may be read.
   [[nodiscard]] Status Read(std::string_view piece);
-  /// To call once, behind the last piece. An answer has its series as those of the metric "".
+  /// To call once, after the last piece.
   [[nodiscard]] Result<Recording> Finish();
 
  private:

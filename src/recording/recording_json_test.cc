@@ -72,7 +72,26 @@ TEST(RecordingJson, Answer_IsOneListOfSeries) {
       R"({"status":"success","warnings":["some"],"data":{"resultType":"matrix","result":[
           {"metric":{"__name__":"a"},"values":[[1,"2"]],"histograms":[[1,{"count":"1"}]]}]}})");
   ASSERT_TRUE(recording) << recording.error().message;
-  EXPECT_THAT(recording->metrics.at("")[0].samples, ElementsAre(Sample{1, 2}));
+  EXPECT_THAT(recording->metrics.at("a")[0].samples, ElementsAre(Sample{1, 2}));
+}
+
+TEST(RecordingJson, Answer_SeriesGoToTheirMetrics) {
+  const auto recording = ReadAnswer(
+      R"({"data":{"result":[{"metric":{"z":"1","__name__":"b"},"values":[[1,"2"]]},
+          {"metric":{"__name__":"a","z":"1"},"values":[[1,"3"]]},{"metric":{},"values":[[1,"4"]]}]}})");
+  ASSERT_TRUE(recording) << recording.error().message;
+  EXPECT_EQ(recording->metrics.size(), 3U);
+  EXPECT_THAT(recording->metrics.at("a")[0].samples, ElementsAre(Sample{1, 3}));
+  EXPECT_THAT(recording->metrics.at("b")[0].labels, ElementsAre(Pair("z", "1")));
+  EXPECT_THAT(recording->metrics.at("")[0].samples, ElementsAre(Sample{1, 4}));
+}
+
+TEST(RecordingJson, Answer_HasAtMostTheSamplesThatTheCallerAllows) {
+  RecordingReader reader(JsonLayout::kAnswer, 2);
+  const Status read = reader.Read(R"({"data":{"result":[{"metric":{},"values":[[1,"2"],[2,"2"],[3,"2"]]}]}})");
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().kind, ErrorKind::kInvalid);
+  EXPECT_THAT(read.error().message, HasSubstr("more than 2 samples"));
 }
 
 TEST(RecordingJson, AnswerWithoutResult_IsRefused) {

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <utility>
@@ -165,7 +166,8 @@ class Asking {
     auto got = reader->Finish();
     if (!got) return InAnswer(std::unexpected(got.error()));
     recording::Recording named{.metrics = {}, .not_finite = got->not_finite};
-    named.metrics[metric] = std::move(got->metrics[""]);
+    // A compatible server may leave out the name.
+    for (auto& [name, series] : got->metrics) std::ranges::move(series, std::back_inserter(named.metrics[metric]));
     out_.samples += recording::CountSamples(named);
     bytes_ += recording::WriteRecordingJson(named).size();
     recording::Append(out_.recording, std::move(named));
