@@ -14,8 +14,8 @@
 namespace kepler::report {
 namespace {
 
-constexpr std::array<std::string_view, 5> kReasonNames = {"departed", "capped", "unseen", "outside", "unnamed"};
 constexpr size_t kDeparted = 0;
+constexpr int kMaxIntervals = 3;  // between two ticks, if none is missing
 
 std::optional<Milliseconds> TimeOf(const std::string& text) {
   const auto seconds = ParseTime(text);
@@ -67,9 +67,9 @@ void EnergyBook::Add(const EnergyLine& line) {
   if (line.level == "unattributed") tick_.unattributed = Sum(line.joules);
   if (line.level != "unlisted" || line.of != LevelOf(options_.by)) return;
   has_level_ = true;
-  const auto reason = std::ranges::find(kReasonNames, line.reason);
-  if (reason != kReasonNames.end())
-    tick_.unlisted[static_cast<size_t>(reason - kReasonNames.begin())] = Sum(line.joules);
+  const auto reason = std::ranges::find(kUnlistedReasons, line.reason);
+  if (reason != kUnlistedReasons.end())
+    tick_.unlisted[static_cast<size_t>(reason - kUnlistedReasons.begin())] = Sum(line.joules);
 }
 
 void EnergyBook::AddSample(const EnergyLine& line) {
@@ -168,6 +168,11 @@ std::optional<Milliseconds> EnergyBook::BeginOfRun() const {
 
 /// Returns true if the tick is not known yet. Nearly all ticks come in the order of time.
 bool EnergyBook::Remember(std::vector<Milliseconds>& times) const {
+  if (options_.is_sorted && times.size() > 1) {
+    const bool is_new = times.back() < tick_.time;
+    times.back() = std::max(times.back(), tick_.time);
+    return is_new;
+  }
   const auto at =
       times.empty() || times.back() < tick_.time ? times.end() : std::ranges::lower_bound(times, tick_.time);
   if (at != times.end() && *at == tick_.time) return false;
@@ -177,6 +182,7 @@ bool EnergyBook::Remember(std::vector<Milliseconds>& times) const {
 
 void EnergyBook::StartRun(Node& node, const std::string& start) {
   node.start = start;
+  node.run = tick_.time;
   node.totals = {};
   node.series.clear();
 }
@@ -189,6 +195,7 @@ void EnergyBook::Count(Node& node, const Totals& now, bool is_counted) {
     report_.from = std::min(report_.from, node.since);
     report_.to = std::max(report_.to, tick_.time);
     ++report_.ticks;
+    if (!node.is_counted) node.first = node.since;
     node.is_counted = true;
   }
   const Energy departed_with_line = CountSeries(node, is_counted);
@@ -204,8 +211,35 @@ void EnergyBook::Count(Node& node, const Totals& now, bool is_counted) {
       Put(now.idle - node.totals.idle, rest_[kReasons + 1]);
     }
   }
+  FindGap(node, is_counted);
   node.totals = now;
   node.last = node.since = tick_.time;
+}
+
+/// Ticks are regular, so a long time between two of them shows that some are missing. The interval may change.
+void EnergyBook::FindGap(Node& node, bool is_counted) {
+  if (node.ticks < 2) return;
+  const auto gap = tick_.time - node.last;
+  constexpr uint64_t kFirstTicks = 4;  // the first interval of an agent is a short one
+  if (node.ticks <= kFirstTicks) {
+    node.interval = std::max(node.interval, gap);
+    return;
+  }
+  if (is_counted && node.last >= node.run && gap > node.interval * kMaxIntervals)
+    report_.gaps.push_back({.node = tick_.node, .from = node.last, .to = tick_.time});
+  constexpr int kSmooth = 8;
+  node.interval += (std::min(gap, node.interval * 2) - node.interval) / kSmooth;
+}
+
+/// The parts of the period, at its ends, that a node has no ticks for.
+void EnergyBook::FindMissingEnds(const std::string& name, const Node& node) {
+  const auto put = [&](Milliseconds from, Milliseconds to) {
+    if (to - from > node.interval * kMaxIntervals) report_.downtimes.push_back({.node = name, .from = from, .to = to});
+  };
+  if (!node.is_counted && options_.from && options_.to) return put(*options_.from, *options_.to);
+  if (!node.is_counted) return;
+  if (options_.from) put(*options_.from, node.first);
+  if (options_.to) put(node.last, *options_.to);
 }
 
 /// Returns the energy of the series that have ended since the previous tick, up to their last lines.
@@ -239,21 +273,22 @@ Energy EnergyBook::CountSeries(Node& node, bool is_counted) {
 }
 
 Status EnergyBook::CheckContent() const {
-  if (known_zones_.empty()) return Fail(ErrorKind::kInvalid, "the files have no line of a node");
+  if (known_zones_.empty()) return Fail(ErrorKind::kInvalid, fmt::format("{} have no line of a node", options_.source));
   for (const std::string& zone : options_.zones)
     if (!known_zones_.contains(zone))
-      return Fail(ErrorKind::kInvalid,
-                  fmt::format("the files have no zone '{}'; they have {}", zone, fmt::join(known_zones_, ", ")));
+      return Fail(ErrorKind::kInvalid, fmt::format("{} have no zone '{}'; they have {}", options_.source, zone,
+                                                   fmt::join(known_zones_, ", ")));
   if (options_.by != By::kNode && !has_level_)
     return Fail(ErrorKind::kInvalid,
-                fmt::format("the files have no lines of level '{}'; the agent writes the levels of --metrics",
-                            LevelOf(options_.by)));
+                fmt::format("{} have no energy of level '{}'; the agent exports the levels of --metrics",
+                            options_.source, LevelOf(options_.by)));
   if (options_.by != By::kNode && !is_divided_)
     return Fail(ErrorKind::kInvalid,
                 fmt::format("the energy of zone '{}' is not divided among workloads; use --by=node",
                             fmt::join(options_.zones, ", ")));
   if (report_.ticks == 0)
-    return Fail(ErrorKind::kInvalid, "the files have no energy in the period: it takes two complete ticks of a node");
+    return Fail(ErrorKind::kInvalid,
+                fmt::format("{} have no energy in the period: it takes two complete ticks of a node", options_.source));
   return {};
 }
 
@@ -263,8 +298,10 @@ Result<Report> EnergyBook::Close() {
   KEPLER_CHECK_OK(CheckContent());
   report_.by = options_.by;
   report_.zones = options_.zones;
-  for (const auto& [name, node] : nodes_)
+  for (const auto& [name, node] : nodes_) {
     if (node.is_counted) report_.nodes.push_back(name);
+    FindMissingEnds(name, node);
+  }
   for (size_t i = 0; i < rest_.size(); ++i)
     if (rest_[i].energy != Energy()) report_.rest.push_back({.name = std::string(RestName(i)), .amount = rest_[i]});
   std::erase_if(report_.rows, [](const Row& row) { return row.amount.energy == Energy(); });

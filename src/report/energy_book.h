@@ -32,6 +32,8 @@ class EnergyBook {
     std::optional<Milliseconds> from{};  // empty: the first tick of each node
     std::optional<Milliseconds> to{};    // empty: the last one
     Intensity intensity{};
+    std::string_view source = "the files";  // of the lines, for errors: a plural
+    bool is_sorted = false;                 // all ticks of a node come in the order of time: their times are not kept
   };
   explicit EnergyBook(Options options) : options_(std::move(options)) {}
 
@@ -77,10 +79,13 @@ class EnergyBook {
     std::array<Energy, kReasons> unlisted{};
   };
   struct Node {
-    std::vector<Milliseconds> times;  // of all ticks, sorted
-    Milliseconds since{};             // begin of the energy that the next tick adds
-    bool is_counted = false;          // its energy is in the report
-    std::string start;                // of the run; empty: there was no tick
+    std::vector<Milliseconds> times;        // of all ticks, sorted; the first and the last one of a sorted source
+    std::chrono::milliseconds interval{0};  // between two ticks, about; 0: not known
+    Milliseconds first{};                   // begin of its energy in the report
+    Milliseconds run{};                     // first tick of the run
+    Milliseconds since{};                   // begin of the energy that the next tick adds
+    bool is_counted = false;                // its energy is in the report
+    std::string start;                      // of the run; empty: there was no tick
     Milliseconds last{};
     uint64_t ticks = 0;
     Totals totals;
@@ -98,6 +103,8 @@ class EnergyBook {
   void ForEachAmount(const std::function<void(Amount&)>& change);
   void PrependBins();
   void StartRun(Node& node, const std::string& start);
+  void FindGap(Node& node, bool is_counted);
+  void FindMissingEnds(const std::string& name, const Node& node);
   [[nodiscard]] std::optional<Totals> TotalsOfTick(std::string& start) const;
   void Count(Node& node, const Totals& now, bool is_counted);
   [[nodiscard]] Energy CountSeries(Node& node, bool is_counted);

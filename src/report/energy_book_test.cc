@@ -344,7 +344,7 @@ TEST(EnergyBook, Projects_AreTheSumsOfTheirMachines) {
   EXPECT_EQ(rows(By::kVm),
             (Joules{{"web (i-1)", 10}, {"db (i-2)", 20}, {"web (i-3)", 40}, {"i-4", 80}, {"idle", 160}}));
   std::erase_if(lines, [](const std::string& line) { return line.contains("vm"); });
-  EXPECT_THAT(ReportOf(lines, {.by = By::kProject}).error().message, HasSubstr("no lines of level 'vm'"));
+  EXPECT_THAT(ReportOf(lines, {.by = By::kProject}).error().message, HasSubstr("no energy of level 'vm'"));
 }
 
 TEST(EnergyBook, Carbon_ByTheTimeOfTheEnergy) {
@@ -370,7 +370,7 @@ TEST(EnergyBook, WhatIsMissing_IsNamed) {
   std::vector<std::string> without;
   for (const std::string& line : lines)
     if (!line.contains("\"of\":\"pod\"")) without.push_back(line);
-  EXPECT_THAT(ReportOf(without, {.by = By::kPod}).error().message, HasSubstr("no lines of level 'pod'"));
+  EXPECT_THAT(ReportOf(without, {.by = By::kPod}).error().message, HasSubstr("no energy of level 'pod'"));
 }
 
 /// Any history of pods, restarts and cut ticks: rows and rest are the node's energy.
@@ -406,6 +406,52 @@ TEST(EnergyBook, AnyHistory_AddsUp) {
     for (const Energy bin : report->total.bins) bins += bin;
     EXPECT_EQ(bins, report->total.energy);
   }
+}
+
+TEST(EnergyBook, TimesWithoutTicks_AreNamed) {
+  FakeNode node;
+  std::vector<std::string> lines;
+  for (const int64_t second : {60, 120, 180, 240, 900, 960}) {
+    node.Use("web", 1000);
+    Append(node.Tick(second), lines);
+  }
+  const auto report = ReportOf(lines, {.by = By::kPod, .from = At(-600), .to = At(3600)});
+  ASSERT_TRUE(report) << report.error().message;
+  ASSERT_EQ(report->gaps.size(), 1U);
+  EXPECT_EQ(report->gaps[0].from, At(240));
+  EXPECT_EQ(report->gaps[0].to, At(900));
+  EXPECT_EQ(In(report->rows, "shop/web"), 6000) << "the energy in the gap is known";
+  ASSERT_EQ(report->downtimes.size(), 2U) << "before the agent started, and after its last tick";
+  EXPECT_EQ(report->downtimes[0].from, At(-600));
+  EXPECT_EQ(report->downtimes[0].to, At(0));
+  EXPECT_EQ(report->downtimes[1].from, At(960));
+  EXPECT_EQ(report->downtimes[1].to, At(3600));
+}
+
+TEST(EnergyBook, NodeWithOneTick_IsMissing) {
+  FakeNode one("n1"), two("n2");
+  std::vector<std::string> lines = one.Tick(60);
+  Append(one.Tick(120), lines);
+  Append(two.Tick(60), lines);
+  const auto report = ReportOf(lines, {.by = By::kNode, .from = At(30), .to = At(120)});
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->nodes, std::vector<std::string>{"n1"});
+  ASSERT_EQ(report->downtimes.size(), 1U);
+  EXPECT_EQ(report->downtimes[0].node, "n2");
+}
+
+TEST(EnergyBook, SortedSource_KeepsNoTimes_ButRefusesATickTwice) {
+  FakeNode node;
+  std::vector<std::string> lines;
+  for (const int64_t second : {60, 120, 180}) {
+    node.Use("web", 10);
+    Append(node.Tick(second), lines);
+  }
+  Append(node.Tick(120), lines);
+  const auto report = ReportOf(lines, {.by = By::kPod, .is_sorted = true});
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->repeated, 1U);
+  EXPECT_EQ(In(report->rows, "shop/web"), 20);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
 // A line of the agent's file of JSON lines (docs/json-lines.md), as far as a report needs it. Pure.
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -17,6 +18,10 @@ using Milliseconds = std::chrono::sys_time<std::chrono::milliseconds>;
 
 /// Energy by the name of the zone.
 using ZoneEnergies = std::vector<std::pair<std::string, Energy>>;
+
+/// Reasons of lines of the level "unlisted".
+inline constexpr std::array<std::string_view, 5> kUnlistedReasons = {"departed", "capped", "unseen", "outside",
+                                                                     "unnamed"};
 
 struct EnergyLine {
   Milliseconds time{};

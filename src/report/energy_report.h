@@ -29,7 +29,7 @@ struct Row {
   Amount amount;
 };
 
-/// Time in which the agent of a node did not run: energy that nobody measured.
+/// Time without ticks of a node.
 struct Downtime {
   std::string node;
   Milliseconds from;
@@ -44,14 +44,16 @@ struct Report {
   Milliseconds to{};
   Milliseconds bins_from{};
   std::chrono::milliseconds bin_width{0};
-  Amount total;           // of all nodes
-  std::vector<Row> rows;  // with energy, the largest first
-  std::vector<Row> rest;  // energy that belongs to no row, each with the reason as its name
-  std::vector<Downtime> downtimes;
-  size_t ticks = 0;       // with energy of the period
-  size_t incomplete = 0;  // ticks without their last lines, left out; the next one has their energy
-  size_t repeated = 0;    // ticks that are in the files twice, counted once
-  size_t impossible = 0;  // ticks that do not add up or whose totals are smaller than before, left out
+  Amount total;                     // of all nodes
+  std::vector<Row> rows;            // with energy, the largest first
+  std::vector<Row> rest;            // energy that belongs to no row, each with the reason as its name
+  std::vector<Downtime> downtimes;  // energy that nobody measured or recorded
+  std::vector<Downtime> gaps;       // energy that is known as a sum
+  std::vector<std::string> notes;   // more that a reader must know
+  size_t ticks = 0;                 // with energy of the period
+  size_t incomplete = 0;            // ticks without their last lines, left out; the next one has their energy
+  size_t repeated = 0;              // ticks that are in the files twice, counted once
+  size_t impossible = 0;            // ticks that do not add up or whose totals are smaller than before, left out
 };
 
 [[nodiscard]] double KwhOf(Energy energy);

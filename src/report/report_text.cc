@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -18,6 +20,7 @@ using series::JoulesText;
 using series::TimeText;
 
 constexpr size_t kMaxCell = 80;
+constexpr size_t kMaxNote = 1000;
 
 /// Calls f(kind, name, amount) for every row, for the rest and for the total.
 template <class F>
@@ -37,18 +40,34 @@ std::string Quoted(std::string_view name) {
   return out + '"';
 }
 
+/// `format` has the two times. Only the first ones are named.
+void PutTimes(const std::vector<Downtime>& times, fmt::string_view format, std::string& notes) {
+  constexpr size_t kMaxNamed = 10;
+  for (const Downtime& time : std::span(times).first(std::min(times.size(), kMaxNamed)))
+    notes += fmt::format("{}: {}\n", console::Printable(time.node, kMaxCell),
+                         fmt::vformat(format, fmt::make_format_args(TimeText(time.from), TimeText(time.to))));
+  if (times.size() > kMaxNamed) notes += fmt::format("… and {} more such times\n", times.size() - kMaxNamed);
+}
+
+std::string TimesJson(const std::vector<Downtime>& times) {
+  std::string out;
+  for (const Downtime& time : times)
+    out += fmt::format(R"({}{{"node":{},"from":"{}","to":"{}"}})", out.empty() ? "" : ",", json::Quote(time.node),
+                       TimeText(time.from), TimeText(time.to));
+  return out;
+}
+
 }  // namespace
 
 std::string ReportNotes(const Report& report) {
   std::string notes;
-  for (const Downtime& down : report.downtimes)
-    notes += fmt::format("{}: no energy is known from {} to {}; the agent was stopped or killed\n",
-                         console::Printable(down.node, kMaxCell), TimeText(down.from), TimeText(down.to));
+  PutTimes(report.downtimes, "no energy is known from {} to {}; the agent did not run, or it was not recorded", notes);
+  PutTimes(report.gaps, "no ticks from {} to {}; the sum is known, but not when it was used", notes);
+  for (const std::string& note : report.notes) notes += console::Printable(note, kMaxNote) + '\n';
   if (report.incomplete > 0)
     notes += fmt::format("{} ticks without their last lines are left out; the next one has their energy\n",
                          report.incomplete);
-  if (report.repeated > 0)
-    notes += fmt::format("{} ticks occur twice in the files and are counted once\n", report.repeated);
+  if (report.repeated > 0) notes += fmt::format("{} ticks occur twice and are counted once\n", report.repeated);
   if (report.impossible > 0)
     notes += fmt::format("{} ticks do not add up, or have smaller totals than the tick before, and are left out\n",
                          report.impossible);
@@ -63,6 +82,7 @@ std::string ReportTable(const Report& report, const Prices& prices) {
   using console::Align;
   std::string header(ToString(report.by));
   header[0] = static_cast<char>(header[0] - 'a' + 'A');
+  if (report.by == By::kVm) header = "VM";
   std::vector<console::Column> columns = {
       {header, Align::kLeft}, {"Joules", Align::kRight}, {"kWh", Align::kRight}, {"Share", Align::kRight}};
   if (prices.per_kwh) columns.push_back({"Cost", Align::kRight});
@@ -108,16 +128,13 @@ std::string ReportJson(const Report& report, const Prices& prices) {
     if (prices.has_carbon) lines += fmt::format(R"(,"co2_g":{:.6f})", amount.grams);
     lines += '}';
   });
-  std::string downtimes;
-  for (const Downtime& down : report.downtimes)
-    downtimes += fmt::format(R"({}{{"node":{},"from":"{}","to":"{}"}})", downtimes.empty() ? "" : ",",
-                             json::Quote(down.node), TimeText(down.from), TimeText(down.to));
   return fmt::format(
       R"({{"version":1,"by":"{}","zones":{},"nodes":{},"from":"{}","to":"{}","ticks":{},"incomplete_ticks":{},)"
-      R"("repeated_ticks":{},"impossible_ticks":{},"downtimes":[{}],"lines":[{}]}})"
+      R"("repeated_ticks":{},"impossible_ticks":{},"downtimes":[{}],"gaps":[{}],"notes":{},"lines":[{}]}})"
       "\n",
       ToString(report.by), json::QuoteList(report.zones), json::QuoteList(report.nodes), TimeText(report.from),
-      TimeText(report.to), report.ticks, report.incomplete, report.repeated, report.impossible, downtimes, lines);
+      TimeText(report.to), report.ticks, report.incomplete, report.repeated, report.impossible,
+      TimesJson(report.downtimes), TimesJson(report.gaps), json::QuoteList(report.notes), lines);
 }
 
 }  // namespace kepler::report

@@ -35,6 +35,17 @@ TEST(ReportTable, ForPeople) {
   EXPECT_FALSE(table.contains('\x1b'));
 }
 
+TEST(ReportTable, NamesTimesWithoutTicks) {
+  Report report = Example();
+  report.by = By::kVm;
+  report.gaps.assign(12, {.node = "n2", .from = report.from, .to = report.to});
+  report.notes = {"more\x1b"};
+  const std::string table = ReportTable(report, {});
+  EXPECT_THAT(table, AllOf(HasSubstr(" VM "), HasSubstr("n2: no ticks from 2023-11-14T22:13:20.000Z to"),
+                           HasSubstr("and 2 more such times"), HasSubstr("more")));
+  EXPECT_FALSE(table.contains('\x1b'));
+}
+
 TEST(ReportCsv, EveryDigitAndQuotes) {
   EXPECT_THAT(ReportCsv(Example(), {}), AllOf(HasSubstr("kind,name,joules,kwh,share\n"),
                                               HasSubstr("\"\"x\"\"\",3600000.000001,1.000000000,0.500000\n"),
@@ -56,6 +67,8 @@ TEST(ReportJson, IsJson) {
   ASSERT_EQ(lines->size(), 5U);
   EXPECT_EQ((*lines)[0].Text("name").value(), "shop\n\x1b[31m\"x\"");
   EXPECT_EQ((*lines)[4].Number("cost").value(), 4);
+  EXPECT_EQ(root.Elements("downtimes")->size(), 1U);
+  EXPECT_EQ(root.Elements("gaps")->size(), 0U);
 }
 
 TEST(KeepLargest, TheOthersAreOneRow) {
