@@ -113,7 +113,10 @@ class Stream::Impl {
     return {};
   }
   Result<size_t> ReadOne(std::string_view piece) {
-    if (AtEnd()) parser_.reset();
+    if (AtEnd()) {
+      parser_.reset();
+      bytes_ = 0;
+    }
     return ReadSome(piece);
   }
   bool AtEnd() const { return parser_.done(); }

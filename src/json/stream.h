@@ -35,7 +35,8 @@ class Stream {
   ~Stream();
   /// kMalformed, with the byte, for what is not JSON; else the error of the visitor. No call may follow an error.
   [[nodiscard]] Status Read(std::string_view piece);
-  /// Reads one of several JSON texts that follow each other, at most to its end, where the next call begins another.
+  /// Reads one of several JSON texts that follow each other, at most to its end, where the next call begins another,
+  /// whose bytes are counted from 0 again.
   /// Returns the number of bytes read. Not to be mixed with Read() and Finish().
   [[nodiscard]] Result<size_t> ReadOne(std::string_view piece);
   /// True at the end of a text.

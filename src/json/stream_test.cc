@@ -118,5 +118,15 @@ TEST(JsonStream, ReadOne_StopsAtTheEndOfEachText) {
   }
 }
 
+TEST(JsonStream, ReadOne_CountsTheBytesOfEachText) {
+  Recorder recorder;
+  Stream stream(recorder);
+  const std::string first = R"({"a": [1, 2, 3]})";
+  ASSERT_EQ(stream.ReadOne(first).value(), first.size());
+  const auto read = stream.ReadOne(R"({"a": x})");
+  ASSERT_FALSE(read);
+  EXPECT_THAT(read.error().message, HasSubstr("near byte 6:"));
+}
+
 }  // namespace
 }  // namespace kepler::json
