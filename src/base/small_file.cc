@@ -66,4 +66,15 @@ Status WriteAll(int fd, std::string_view path, std::string_view text) {
   return {};
 }
 
+Status ReplaceFile(const std::string& path, const std::string& temporary, std::string_view text) {
+  ::unlink(temporary.c_str());  // of a killed process, or a pipe, which would keep open() waiting
+  const UniqueFd file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+  if (!file.valid()) return FailErrno("write", path);
+  Status written = WriteAll(file.get(), path, text);
+  if (written && ::fsync(file.get()) != 0) written = FailErrno("write", path);
+  if (written && ::rename(temporary.c_str(), path.c_str()) != 0) written = FailErrno("write", path);
+  if (!written) ::unlink(temporary.c_str());
+  return written;
+}
+
 }  // namespace kepler

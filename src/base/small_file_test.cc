@@ -89,5 +89,30 @@ TEST(WriteAll, PartOnly_IsAnErrorThatNamesTheFile) {
   EXPECT_THAT(written.error().message, ::testing::HasSubstr("write the pipe: "));
 }
 
+TEST(ReplaceFile, OldFileLinkOrLeftover_GivesWay) {
+  kepler::testing::FakeTree tree;
+  tree.Write("other", "untouched");
+  tree.Write("a", "old");
+  tree.Write("a.tmp", "of a killed program");
+  ASSERT_TRUE(ReplaceFile(tree.Path("a"), tree.Path("a.tmp"), "new"));
+  EXPECT_EQ(ReadSmallFile(tree.Path("a")).value_or(""), "new");
+  EXPECT_FALSE(ReadSmallFile(tree.Path("a.tmp")));
+  tree.Symlink("link", "other");
+  tree.Symlink("link.tmp", "other");
+  ASSERT_TRUE(ReplaceFile(tree.Path("link"), tree.Path("link.tmp"), "new"));
+  EXPECT_EQ(ReadSmallFile(tree.Path("link")).value_or(""), "new");
+  EXPECT_EQ(ReadSmallFile(tree.Path("other")).value_or(""), "untouched");
+}
+
+TEST(ReplaceFile, Failure_LeavesTheOldFile) {
+  kepler::testing::FakeTree tree;
+  tree.Write("a/b", "in the way");
+  const Status written = ReplaceFile(tree.Path("a"), tree.Path("a.tmp"), "new");
+  ASSERT_FALSE(written);
+  EXPECT_THAT(written.error().message, ::testing::HasSubstr("write " + tree.Path("a")));
+  EXPECT_EQ(ReadSmallFile(tree.Path("a/b")).value_or(""), "in the way");
+  EXPECT_FALSE(ReadSmallFile(tree.Path("a.tmp")));
+}
+
 }  // namespace
 }  // namespace kepler

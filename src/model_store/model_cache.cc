@@ -1,8 +1,6 @@
 #include "model_store/model_cache.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,7 +11,6 @@
 #include <vector>
 
 #include "base/small_file.h"
-#include "base/unique_fd.h"
 #include "model/sha256.h"
 #include "os/dirents.h"
 
@@ -41,18 +38,6 @@ std::string_view SumOf(std::string_view name) {
 }
 
 bool IsWhole(std::string_view name) { return SumOf(name).size() == kSumDigits; }
-
-/// A crash leaves the old file or the new one.
-Status WriteWhole(const std::string& temporary, const std::string& path, std::string_view text) {
-  ::unlink(temporary.c_str());  // of a killed process, or a pipe, which would keep open() waiting
-  const UniqueFd file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
-  if (!file.valid()) return FailErrno("write", temporary);
-  Status written = WriteAll(file.get(), temporary, text);
-  if (written && ::fsync(file.get()) != 0) written = FailErrno("write", temporary);
-  if (written && ::rename(temporary.c_str(), path.c_str()) != 0) written = FailErrno("write", path);
-  if (!written) ::unlink(temporary.c_str());
-  return written;
-}
 
 }  // namespace
 
@@ -92,7 +77,7 @@ Status ModelCache::Save(std::string_view key, std::string_view text) const {
   if (failed) return Fail(KindOfErrno(failed.value()), fmt::format("make {}: {}", directory_, failed.message()));
   const std::string prefix = PrefixOf(key);
   const std::string name = prefix + model::Sha256(text) + std::string(kSuffix);
-  KEPLER_CHECK_OK(WriteWhole(directory_ + '/' + prefix + std::string(kUnfinished), directory_ + '/' + name, text));
+  KEPLER_CHECK_OK(ReplaceFile(directory_ + '/' + name, directory_ + '/' + prefix + std::string(kUnfinished), text));
   KEPLER_TRY(const std::vector<std::string> names, os::ListDir(directory_));
   for (const std::string& old : names)
     if (old != name && old.starts_with(prefix) && !SumOf(old).empty()) ::unlink((directory_ + '/' + old).c_str());
