@@ -90,6 +90,10 @@ class Report(unittest.TestCase):
         ended = report("--by=node", "--format=csv", f"{self.folder}/damaged")
         self.assertIn(f"{self.folder}/damaged:1: ", ended.stderr)
         self.assertEqual(len(ended.stderr.splitlines()), 1, ended.stderr)
+        with open(f"{self.folder}/late", "w", encoding="utf-8") as file:
+            file.writelines([*lines, '{"version": x}\n'])
+        late = report("--by=node", f"{self.folder}/late")
+        self.assertRegex(late.stderr, rf"{self.folder}/late:{len(lines) + 1}: .*near byte 12:")
         rows = list(csv.DictReader(io.StringIO(ended.stdout)))
         self.assertEqual(Decimal(rows[-1]["joules"]), whole)
         with open(f"{self.folder}/other", "w", encoding="utf-8") as file:
@@ -113,9 +117,47 @@ class Report(unittest.TestCase):
             text = file.read()
         self.assertEqual(("<script" in text, "<svg" in text), (False, True))
 
+    def test_output_replaces_a_file_and_follows_no_link(self):
+        self.measure(2)
+        page, link = f"{self.folder}/page", f"{self.folder}/link"
+        for content in ("", "old"):
+            with open(page, "w", encoding="utf-8") as file:
+                file.write(content)
+            before = os.stat(page).st_ino
+            report("--by=node", f"--output={page}", self.path)
+            self.assertNotEqual(os.stat(page).st_ino, before)
+        os.symlink(page, link)
+        with open(page, "w", encoding="utf-8") as file:
+            file.write("precious")
+        self.assertIn("symbolic link", report("--by=node", f"--output={link}", self.path, code=1).stderr)
+        with open(page, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "precious")
+        self.assertIn("total", report("--by=node", "--output=/dev/stdout", self.path).stdout)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["kepler.jsonl", "link", "page"])
+
+    def test_pipes_and_devices(self):
+        self.measure(2)
+        pipe = f"{self.folder}/pipe"
+        os.mkfifo(pipe)
+        with subprocess.Popen([binary(), "report", "--by=node", pipe], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True) as waiting:
+            self.assertIn(f"{pipe}: the pipe has no data yet", waiting.stderr.readline())
+            with open(self.path, encoding="utf-8") as file, open(pipe, "w", encoding="utf-8") as out:
+                out.write(file.read())
+            self.assertIn("total", waiting.communicate(timeout=60)[0])
+            self.assertEqual(waiting.returncode, 0)
+        self.assertIn("a device", report("/dev/zero", code=1).stderr)
+
+    def test_help_has_only_flags_of_its_own(self):
+        text = report("--help").stderr
+        self.assertIn("--output", text)
+        self.assertNotIn("--config", text)
+        self.assertIn("unknown long flag", report("--config.file=x", "y", code=2).stderr)
+
     def test_wrong_calls(self):
         for code, arguments, says in ((2, [], "no file"), (2, ["--by=user", "x"], "--by"), (1, ["/nowhere"], "/nowhere"),
-                                      (1, ["--from=then", "x"], "--from"), (1, ["--price=-1", "x"], "--price"),
+                                      (1, ["--from=then", "x"], "--from"),
+                                      (1, ["--from=2027", "x"], "a year or a day alone"), (1, ["--price=-1", "x"], "--price"),
                                       (1, ["--carbon=/nowhere", "x"], "/nowhere"),
                                       (1, [f"--output={__file__}", __file__], "one of the files")):
             ended = report(*arguments, code=code)

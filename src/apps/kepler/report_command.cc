@@ -95,7 +95,7 @@ int Refuse(const std::string& why, int code) {
 
 /// A flag whose value is the next argument: "--by" without "=". All flags of this command have a value.
 bool WantsValue(std::string_view argument) {
-  constexpr std::array kWithout = {"--help"sv, "--help-long"sv, "--version"sv, "--config.check"sv, "--config.print"sv};
+  constexpr std::array kWithout = {"--help"sv, "--help-long"sv, "--version"sv};
   return argument.starts_with("--") && !argument.contains('=') &&
          std::ranges::find(kWithout, argument) == kWithout.end();
 }
@@ -127,12 +127,16 @@ Status CheckOutput(const ReportOptions& options) {
 
 Result<std::optional<Milliseconds>> TimeOf(std::string_view flag, const std::string& text, WallTime now) {
   if (text.empty()) return std::optional<Milliseconds>();
-  if (const auto seconds = ParseTime(text))
-    return std::optional(Milliseconds(std::chrono::milliseconds(std::llround(*seconds * 1e3))));
-  const auto ago = ParseDuration(text);
-  if (!ago)
+  constexpr std::string_view kForms =
+      "a time like 2026-11-23T18:00:00Z, Unix seconds of at least 100000000, or a duration like 24h";
+  constexpr double kYear1973 = 1e8;  // before, a number is rather a year or a day than Unix seconds
+  const auto seconds = ParseTime(text);
+  if (seconds && *seconds < kYear1973 && ParseNumber<double>(text))
     return Fail(ErrorKind::kInvalid,
-                fmt::format("{} must be a time like 2026-11-23T18:00:00Z, Unix seconds, or a duration like 24h", flag));
+                fmt::format("{}={}: a year or a day alone is no time; use {}", flag, text, kForms));
+  if (seconds) return std::optional(Milliseconds(std::chrono::milliseconds(std::llround(*seconds * 1e3))));
+  const auto ago = ParseDuration(text);
+  if (!ago) return Fail(ErrorKind::kInvalid, fmt::format("{} must be {}", flag, kForms));
   return std::optional(std::chrono::floor<std::chrono::milliseconds>(now - static_cast<Nanoseconds>(*ago)));
 }
 
@@ -176,12 +180,14 @@ std::string TextOf(Format format, const report::Report& report, const report::Pr
 Status ReadFiles(const std::vector<std::string>& files, report::EnergyBook& book) {
   constexpr size_t kMaxNamed = 10;
   size_t refused = 0;
-  KEPLER_TRY(const LinesRead read, ReadEnergyLines(
-                                       files, [&](const report::EnergyLine& line) { book.Add(line); },
-                                       [&](std::string_view why) {
-                                         if (refused++ < kMaxNamed)
-                                           std::fprintf(stderr, "kepler report: %s\n", EscapeControls(why).c_str());
-                                       }));
+  const auto say = [](std::string_view line) {
+    std::fprintf(stderr, "kepler report: %s\n", EscapeControls(line).c_str());
+  };
+  const auto refuse = [&](std::string_view why) {
+    if (refused++ < kMaxNamed) say(why);
+  };
+  KEPLER_TRY(const LinesRead read,
+             ReadEnergyLines(files, [&](const report::EnergyLine& line) { book.Add(line); }, refuse, say));
   if (read.refused > kMaxNamed)
     std::fprintf(stderr, "kepler report: %zu more lines cannot be read\n", read.refused - kMaxNamed);
   return {};
@@ -212,7 +218,7 @@ int RunReportCommand(std::vector<const char*> arguments, const BuildInfo& build)
   arguments.front() = "kepler report";
   ReportOptions options;
   options.files = TakeFiles(arguments);
-  const settings::Program program{.name = "kepler report", .about = kAbout, .build = build};
+  const settings::Program program{.name = "kepler report", .about = kAbout, .build = build, .has_config_file = false};
   auto outcome = settings::ParseCommandLine(arguments, program, kReportTable.Of(options), [&](settings::Draft& draft) {
     constexpr size_t kMaxZones = 8;
     if (options.zones.size() > kMaxZones) draft.Reject("zone", fmt::format("has more than {} items", kMaxZones));

@@ -2,10 +2,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -18,17 +20,42 @@ namespace {
 constexpr size_t kBlock = size_t{256} << 10;
 constexpr size_t kMaxLine = size_t{1} << 20;
 
+/// Waits for data in a pipe, whose writer may come later.
+Status AwaitWriter(const std::string& path, int pipe, const std::function<void(std::string_view)>& say) {
+  constexpr int kPatienceMs = 2000;
+  const auto wait = [&](int limit_ms) {
+    pollfd waiting{.fd = pipe, .events = POLLIN, .revents = 0};
+    int ready = -1;
+    do ready = ::poll(&waiting, 1, limit_ms);
+    while (ready < 0 && errno == EINTR);
+    return ready;
+  };
+  int ready = wait(kPatienceMs);
+  if (ready == 0) {
+    say(path + ": the pipe has no data yet; waiting for a program that writes to it");
+    ready = wait(-1);
+  }
+  return ready < 0 ? FailErrno("read", path) : Status();
+}
+
 /// The lines of a file, one after the other.
 class LineFile {
  public:
-  static Result<LineFile> Open(const std::string& path) {
+  static Result<LineFile> Open(const std::string& path, const std::function<void(std::string_view)>& say) {
     LineFile file;
     file.path_ = path;
-    file.fd_ =
-        UniqueFd(path == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    // Without O_NONBLOCK the open of a pipe waits for its writer.
+    file.fd_ = UniqueFd(path == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                                    : ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     if (file.fd_.get() < 0) return FailErrno("open", path);
     struct stat info{};
-    file.is_regular_ = ::fstat(file.fd_.get(), &info) == 0 && S_ISREG(info.st_mode);
+    if (::fstat(file.fd_.get(), &info) != 0) return FailErrno("open", path);
+    file.is_regular_ = S_ISREG(info.st_mode);
+    if (path == "-" || file.is_regular_) return file;
+    if (S_ISCHR(info.st_mode) || S_ISBLK(info.st_mode))
+      return Fail(ErrorKind::kInvalid, path + ": a device, not a file; use - for standard input");
+    if (::fcntl(file.fd_.get(), F_SETFL, 0) != 0) return FailErrno("open", path);
+    if (S_ISFIFO(info.st_mode)) KEPLER_CHECK_OK(AwaitWriter(path, file.fd_.get(), say));
     return file;
   }
 
@@ -83,9 +110,9 @@ struct Input {
 
 /// Opens a file to find its first time. The lines of a regular file are read, and refused, later.
 Result<Input> Begin(const std::string& path, const std::function<const report::EnergyLine*(const LineFile&)>& read_line,
-                    report::LineReader& reader) {
+                    report::LineReader& reader, const std::function<void(std::string_view)>& say) {
   Input input{.path = path};
-  KEPLER_TRY(LineFile file, LineFile::Open(path));
+  KEPLER_TRY(LineFile file, LineFile::Open(path, say));
   while (true) {
     KEPLER_TRY(const bool is_line, file.Next());
     if (!is_line) {
@@ -106,7 +133,8 @@ Result<Input> Begin(const std::string& path, const std::function<const report::E
 
 Result<LinesRead> ReadEnergyLines(std::span<const std::string> paths,
                                   const std::function<void(const report::EnergyLine&)>& take,
-                                  const std::function<void(std::string_view)>& refuse) {
+                                  const std::function<void(std::string_view)>& refuse,
+                                  const std::function<void(std::string_view)>& say) {
   LinesRead read;
   report::LineReader reader;
   const auto read_line = [&](const LineFile& file) -> const report::EnergyLine* {
@@ -119,14 +147,14 @@ Result<LinesRead> ReadEnergyLines(std::span<const std::string> paths,
   };
   std::vector<Input> inputs;
   for (const std::string& path : paths) {
-    KEPLER_TRY(inputs.emplace_back(), Begin(path, [&](const LineFile& file) { return read_line(file); }, reader));
+    KEPLER_TRY(inputs.emplace_back(), Begin(path, [&](const LineFile& file) { return read_line(file); }, reader, say));
   }
   std::ranges::sort(inputs, {}, &Input::first);
   for (Input& input : inputs) {
     bool is_at_line = input.file.has_value();
     if (input.is_used_up) continue;
     if (!is_at_line) {
-      KEPLER_TRY(input.file, LineFile::Open(input.path));
+      KEPLER_TRY(input.file, LineFile::Open(input.path, say));
     }
     while (true) {
       if (!is_at_line) {
