@@ -13,6 +13,7 @@ namespace kepler::recording {
 /// Most samples of one recording, which take 16 bytes each, and most series.
 inline constexpr size_t kMaxSamples = size_t{1} << 26;
 inline constexpr size_t kMaxSeries = 1'000'000;
+inline constexpr size_t kMaxWarnings = 10;
 
 struct Sample {
   double time = 0;  // Unix seconds
@@ -33,7 +34,8 @@ struct Series {
 
 struct Recording {
   std::map<std::string, std::vector<Series>, std::less<>> metrics{};
-  size_t not_finite = 0;  // samples that were NaN (as of a stale series) or infinite, and are not kept
+  std::vector<std::string> warnings{};  // of the server that answered, at most kMaxWarnings: "some data is missing"
+  size_t not_finite = 0;                // samples that were NaN (as of a stale series) or infinite, and are not kept
   bool operator==(const Recording&) const = default;
 };
 

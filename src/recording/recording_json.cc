@@ -17,6 +17,7 @@ namespace kepler::recording {
 namespace {
 
 constexpr size_t kMaxText = 4096;  // of a name or a value
+constexpr size_t kMaxWarning = 300;
 /// The year 9999.
 constexpr double kMaxTime = 253'402'300'800;
 
@@ -89,6 +90,9 @@ class RecordingReader::Impl final : public json::Visitor {
         into_ = &recording_.metrics[std::string(text)];
       return {};
     }
+    if (layout_ == JsonLayout::kAnswer && list_ == 0 && depth_ == 2 && metric_ == "warnings" &&
+        recording_.warnings.size() < kMaxWarnings)
+      recording_.warnings.emplace_back(text.substr(0, kMaxWarning));
     if (!InSample() || parts_ != 1) return TakeOther();
     const auto value = SampleValue(text);
     if (!value) return Refuse(fmt::format("\"{}\" is not a number", SanitizeUtf8(text, 40)));

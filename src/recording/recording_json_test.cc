@@ -73,6 +73,7 @@ TEST(RecordingJson, Answer_IsOneListOfSeries) {
           {"metric":{"__name__":"a"},"values":[[1,"2"]],"histograms":[[1,{"count":"1"}]]}]}})");
   ASSERT_TRUE(recording) << recording.error().message;
   EXPECT_THAT(recording->metrics.at("a")[0].samples, ElementsAre(Sample{1, 2}));
+  EXPECT_THAT(recording->warnings, ElementsAre("some"));
 }
 
 TEST(RecordingJson, Answer_SeriesGoToTheirMetrics) {
