@@ -8,7 +8,9 @@ namespace kepler {
 bool WallHistory::Observe(BootTime now, WallTime wall) {
   const BootTime previous = std::exchange(last_, now);
   const WallTime at_boot = wall - now.time_since_epoch();
-  if (std::chrono::abs(at_boot - steps_.back().at_boot) < kSmallestStep || steps_.size() == kMaxSteps) return false;
+  const bool is_set = std::chrono::abs(at_boot - steps_.back().at_boot) >= kSmallestStep;
+  ignores_step_ = is_set && steps_.size() == kMaxSteps;
+  if (!is_set || ignores_step_) return false;
   steps_.push_back({previous, at_boot});
   return true;
 }

@@ -14,6 +14,8 @@ class WallHistory {
   /// Records the two clocks, which were read together. Returns true if the wall clock was set since the last call:
   /// times from that call on are then on the new clock.
   bool Observe(BootTime now, WallTime wall);
+  /// True if the clock differs from the last step that was recorded, because there are kMaxSteps.
+  [[nodiscard]] bool ignores_step() const { return ignores_step_; }
   /// Times before the first reading are on its clock.
   [[nodiscard]] WallTime Of(BootTime at) const;
 
@@ -29,6 +31,7 @@ class WallHistory {
   };
   std::vector<Step> steps_;  // in order of time; never empty
   BootTime last_;
+  bool ignores_step_ = false;
 };
 
 }  // namespace kepler

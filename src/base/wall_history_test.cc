@@ -24,6 +24,7 @@ TEST(WallHistory, ForwardAndBackwardSteps_ChangeOnlyLaterTimes) {
   EXPECT_FALSE(history.Observe(Boot(20), Wall(1020)));
   EXPECT_TRUE(history.Observe(Boot(30), Wall(4630)));
   EXPECT_FALSE(history.Observe(Boot(40), Wall(4640)));
+  EXPECT_FALSE(history.ignores_step());
   EXPECT_TRUE(history.Observe(Boot(50), Wall(950)));
   EXPECT_EQ(history.Of(Boot(10)), Wall(1010));
   EXPECT_EQ(history.Of(Boot(19)), Wall(1019));
@@ -50,6 +51,7 @@ TEST(WallHistory, TooManySteps_KnownTimesStay) {
   while (jump(second)) ++second;
   EXPECT_EQ(second, int64_t{WallHistory::kMaxSteps});
   const WallTime known = history.Of(Boot(second - 1));
+  EXPECT_TRUE(history.ignores_step());
   EXPECT_FALSE(jump(second + 1));
   EXPECT_EQ(history.Of(Boot(second - 1)), known);
   EXPECT_EQ(history.Of(Boot(1)), Wall(1 + 2 * 2)) << "the clock of the reading at 2 s";

@@ -152,6 +152,11 @@ void NodeTick::ReadProcStat() {
 
 void NodeTick::ReadWallClock(BootTime now) {
   if (wall_now_.Observe(now, parts_.clock.Wall())) wall_ = std::make_shared<const WallHistory>(wall_now_);
+  if (wall_now_.ignores_step())
+    limiter_.Say(log::Level::kWarn, "wall clock", now,
+                 "the wall clock was set too often; start times of new series are on an old setting of the clock",
+                 {{"settings", std::to_string(WallHistory::kMaxSteps)},
+                  {"action", "find out why the clock is set so often, and restart this agent"}});
 }
 
 void NodeTick::Publish(BootTime begin, BootTime taken) {
