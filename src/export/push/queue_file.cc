@@ -4,7 +4,7 @@
 
 #include <concepts>
 
-#include <boost/crc.hpp>
+#include <isa-l/crc.h>
 
 #include "base/parse.h"
 
@@ -32,9 +32,7 @@ Number Read(std::string_view from, size_t at) {
 }  // namespace
 
 uint32_t Crc32(std::string_view bytes) {
-  boost::crc_32_type crc;
-  crc.process_bytes(bytes.data(), bytes.size());
-  return crc.checksum();
+  return crc32_gzip_refl(0, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
 }
 
 std::string WriteHeader(const FileHeader& header) {
