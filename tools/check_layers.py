@@ -75,7 +75,7 @@ SEES = {
     "modelserver": {"base", "json", "model", "lab/files", "lab/judging", "lab/plot", "http/server"},
     "modelserver/estimator": {"base", "json", "model", "modelserver"},
     "modelserver/jobs": {"base", "json", "lab/files", "http/server", "modelserver"},
-    "report": {"base", "json", "export/json_lines", "export/series", "export/stdout"},
+    "report": {"base", "json", "recording", "export/json_lines", "export/series", "export/stdout"},
     "daemon": {"base", "os", "status"},
     "testing": {"base", "snapshot", "status"},
 }

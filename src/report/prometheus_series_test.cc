@@ -1,0 +1,41 @@
+#include "report/prometheus_series.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace kepler::report {
+namespace {
+
+using recording::Labels;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(PrometheusSeries, Selector) {
+  const std::vector<std::string> zones = {"package", "a.b"}, matchers = {R"(job="kepler")"};
+  EXPECT_EQ(SelectorOf(By::kNode, zones, {}),
+            R"({__name__=~"kepler_node_cpu_joules_total|kepler_node_platform_joules_total",zone=~"package|a\\.b"})");
+  EXPECT_THAT(SelectorOf(By::kProject, zones, {}),
+              HasSubstr(R"(|kepler_vm_cpu_joules_total|kepler_vm_info",zone=~"|package|a\\.b",level=~"|vm"})"));
+  EXPECT_THAT(SelectorOf(By::kPod, zones, matchers),
+              HasSubstr(R"(|kepler_pod_cpu_joules_total",zone=~"package|a\\.b",level=~"|pod",job="kepler"})"));
+}
+
+TEST(PrometheusSeries, LabelThatTheServerRenamed_IsTheAgents) {
+  const Labels labels = {{"exported_namespace", "shop"}, {"namespace", "kepler"}, {"node_name", "n1"},
+                         {"owner_kind", "Job"},          {"owner_name", "x"},     {"zone", "package"}};
+  const auto series = EnergySeriesOf(By::kOwner, "kepler_owner_cpu_joules_total", labels);
+  ASSERT_TRUE(series);
+  EXPECT_THAT(series->texts, ElementsAre(std::pair("namespace", "shop"), std::pair("owner_kind", "Job"),
+                                         std::pair("owner_name", "x")));
+  EXPECT_TRUE(IsOfTarget(By::kOwner, labels, {{"namespace", "kepler"}}));
+  EXPECT_FALSE(IsOfTarget(By::kOwner, labels, {{"instance", "n1:28282"}}));
+  EXPECT_THAT(TargetOf({{"exported_zone", "package"}, {"job", "k"}, {"node_name", "n"}, {"path", "x"}}),
+              ElementsAre(std::pair("job", "k")));
+}
+
+}  // namespace
+}  // namespace kepler::report
