@@ -1,0 +1,67 @@
+#pragma once
+// Samples of a Prometheus server in a range of time, sorted by scrape, and the sums of one scrape. Pure.
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "recording/recording.h"
+#include "report/energy_line.h"
+#include "report/energy_report.h"
+#include "report/prometheus_series.h"
+#include "report/workload_lives.h"
+
+namespace kepler::report {
+
+/// What the server scrapes: an agent.
+struct ScrapeTarget {
+  std::string node;
+  recording::Labels labels;
+  Milliseconds last{};  // sample
+};
+
+struct RangeSeries {
+  EnergySeries series;
+  size_t target = 0;  // index
+  size_t zone = 0;    // index
+  std::string key{};  // of the workload, without its state
+  const std::vector<recording::Sample>* samples = nullptr;
+  WorkloadLives::Life* life = nullptr;  // for the reader of the range
+};
+
+struct RangePoint {
+  Milliseconds time;
+  size_t target = 0;
+  size_t series = 0;
+  Energy energy;
+  auto operator<=>(const RangePoint&) const = default;
+};
+
+struct PrometheusRange {
+  std::vector<ScrapeTarget> targets;
+  std::vector<RangeSeries> series;  // those of a workload follow each other, the ended ones first
+  std::vector<RangePoint> points;   // in the order of their members
+};
+/// The result refers to `samples`. kMalformed: a sample is not a number of joules, or node energy has no node_name.
+[[nodiscard]] Result<PrometheusRange> ReadRange(By by, std::span<const std::string> zones,
+                                                const recording::Recording& samples);
+
+/// Energy of a node in one scrape, by zone.
+struct ScrapeSums {
+  explicit ScrapeSums(size_t zones) : total(zones), active(zones), idle(zones), unattributed(zones) {
+    unlisted.fill(std::vector<Energy>(zones));
+  }
+  std::vector<Energy> total, active, idle, unattributed;
+  std::array<std::vector<Energy>, kUnlistedReasons.size()> unlisted;
+  bool has_total = false, has_active = false, has_unlisted = false;
+
+  /// Those that never fall while an agent runs, `total` first.
+  [[nodiscard]] std::vector<Energy> Counters() const;
+};
+/// `points`: of one scrape in `range`. Doubles of more than 8.5e9 J are rounded; what that explains is made equal.
+[[nodiscard]] ScrapeSums SumsOf(const PrometheusRange& range, std::span<const RangePoint> points, size_t zones);
+
+}  // namespace kepler::report
