@@ -73,9 +73,10 @@ void EnergyBook::Add(const EnergyLine& line) {
 }
 
 void EnergyBook::AddSample(const EnergyLine& line) {
-  Sample sample{.key = line.start, .name = RowName(options_.by, line), .energy = Sum(line.joules)};
+  Sample sample{
+      .key = line.key.empty() ? line.start : line.key, .name = RowName(options_.by, line), .energy = Sum(line.joules)};
   for (const auto& [name, value] : line.texts) {
-    if (name == "state") continue;  // a workload that ends goes on as the same series
+    if (!line.key.empty() || name == "state") continue;  // a workload that ends goes on as the same series
     sample.key += '\0';
     sample.key += value;
   }

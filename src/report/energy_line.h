@@ -32,6 +32,7 @@ struct EnergyLine {
   std::string of;                                          // of "unlisted": the level
   std::string reason;                                      // of "unlisted"
   std::vector<std::pair<std::string, std::string>> texts;  // what identifies a workload: "pod_name" …
+  std::string key;                                         // of the series of a node; empty: `start` and `texts`
   ZoneEnergies joules;                                     // of a node: of `zone`
   Energy active;                                           // of a node
   Energy idle;                                             // of a node

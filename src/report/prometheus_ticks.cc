@@ -1,0 +1,238 @@
+#include "report/prometheus_ticks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <span>
+#include <utility>
+
+#include "base/text.h"
+#include "export/series/figure_text.h"
+#include "report/prometheus_range.h"
+#include "report/workload_lives.h"
+
+namespace kepler::report {
+namespace {
+
+constexpr size_t kMaxShown = 80;  // bytes of a name
+
+/// "{instance="n1:28282", job="kepler"}".
+std::string Show(const recording::Labels& labels) {
+  std::string out;
+  for (const auto& [name, value] : labels)
+    out += fmt::format("{}{}={}", out.empty() ? "" : ", ", SanitizeUtf8(name, kMaxShown),
+                       QuoteJson(SanitizeUtf8(value, kMaxShown)));
+  return "{" + out + "}";
+}
+
+}  // namespace
+
+class PrometheusTicks::Impl {
+ public:
+  Impl(By by, std::vector<std::string> zones, Milliseconds from, StartOf start_of, Take take)
+      : by_(by), zones_(std::move(zones)), from_(from), start_of_(std::move(start_of)), take_(std::move(take)) {}
+
+  Status Add(const recording::Recording& samples) {
+    KEPLER_TRY(range_, ReadRange(by_, zones_, samples));
+    for (auto begin = range_.points.begin(); begin != range_.points.end();) {
+      const auto end = std::find_if(begin, range_.points.end(), [&](const RangePoint& point) {
+        return point.time != begin->time || point.target != begin->target;
+      });
+      TakeTick(std::span(begin, end));
+      begin = end;
+    }
+    range_ = {};
+    for (auto& [name, node] : nodes_) node.lives.ForgetEnded();
+    return {};
+  }
+
+  [[nodiscard]] std::vector<std::string> Notes() const {
+    std::vector<std::string> notes = unknown_starts_;
+    for (const auto& [name, node] : nodes_)
+      if (node.left_out > 0)
+        notes.push_back(
+            fmt::format("{}: {} scrapes of {} are left out, because {} has the same node name at the same "
+                        "time; choose one with --match",
+                        SanitizeUtf8(name, kMaxShown), node.left_out, Show(node.other), Show(node.target)));
+    return notes;
+  }
+  [[nodiscard]] size_t ticks() const { return ticks_; }
+
+ private:
+  struct Node {
+    recording::Labels target{};
+    Milliseconds last{};
+    std::chrono::milliseconds interval{0};  // the shortest one between two ticks
+    std::string start{};                    // of the run; a text that is not a time: unknown
+    std::vector<Energy> counters{};         // of the last tick
+    WorkloadLives lives{};
+    size_t left_out = 0;        // ticks of `other`
+    recording::Labels other{};  // target
+  };
+
+  /// Two targets with one node name: the same agent scraped twice, or two machines. The first one counts while it
+  /// lives.
+  [[nodiscard]] bool IsLeftOut(Node& node, const ScrapeTarget& target, Milliseconds time) const {
+    if (node.counters.empty() || node.target == target.labels) return false;
+    const bool goes_on = std::ranges::any_of(range_.targets, [&](const ScrapeTarget& other) {
+      return other.node == target.node && other.labels == node.target && other.last > time;
+    });
+    if (!goes_on && time - node.last > node.interval * 2) return false;
+    ++node.left_out;
+    node.other = target.labels;
+    return true;
+  }
+
+  /// The server does not have the start times that tell the runs of an agent apart.
+  void NoteUnknownStart(const std::string& node, Milliseconds last, Milliseconds time, bool is_other) {
+    constexpr size_t kMaxNotes = 10;
+    if (unknown_starts_.size() >= kMaxNotes) return;
+    unknown_starts_.push_back(fmt::format(
+        "{}: {} between {} and {}, but the server does not know the start of the agent; {}",
+        SanitizeUtf8(node, kMaxShown), is_other ? "the counters began at 0 again" : "the target changed",
+        series::TimeText(last), series::TimeText(time),
+        is_other ? "the last energy of the old one is missing" : "if it is a new agent, energy is missing"));
+  }
+
+  /// True if `now` is of another run of the agent than the last tick of the node. Sets the start of the run.
+  bool BeginsRun(Node& node, const ScrapeTarget& target, Milliseconds time, const std::vector<Energy>& now) {
+    const auto show = [](double seconds) { return fmt::format("{:.3f}", seconds); };
+    if (node.counters.empty()) {
+      const auto start = time > from_ ? start_of_(target.labels, time) : std::nullopt;
+      node.start = start ? show(*start) : "unknown";
+      return true;
+    }
+    const auto has_fallen = [&](size_t count) {
+      for (size_t i = 0; i < count; ++i)
+        if (now[i] < node.counters[i]) return true;
+      return false;
+    };
+    if (!has_fallen(now.size()) && node.target == target.labels) return false;
+    const auto before = start_of_(node.target, node.last);
+    const auto after = start_of_(target.labels, time);
+    const bool is_other = before && after ? *before != *after : has_fallen(zones_.size());
+    if (is_other) node.start = show(after.value_or(static_cast<double>(node.last.time_since_epoch().count()) / 1e3));
+    if (!before || !after) NoteUnknownStart(target.node, node.last, time, is_other);
+    return is_other;
+  }
+
+  void TakeTick(std::span<const RangePoint> points) {
+    const ScrapeTarget& target = range_.targets[points.front().target];
+    const Milliseconds time = points.front().time;
+    const ScrapeSums sums = SumsOf(range_, points, zones_.size());
+    if (!sums.has_total) return;  // a sample at the time at which a counter was 0
+    Node& node = nodes_[target.node];
+    if ((!node.counters.empty() && time <= node.last) || IsLeftOut(node, target, time)) return;
+    std::vector<Energy> counters = sums.Counters();
+    if (BeginsRun(node, target, time, counters))
+      node.lives.Clear();
+    else if (const auto gap = time - node.last; node.interval.count() == 0 || gap < node.interval)
+      node.interval = gap;
+    node.counters = std::move(counters);
+    node.target = target.labels;
+    node.last = time;
+    ++ticks_;
+    EmitNode(target.node, time, node.start, sums);
+    EmitWorkloads(node, target.node, time, points);
+    EmitRest(target.node, time, sums);
+  }
+
+  [[nodiscard]] ZoneEnergies ByZone(std::span<const Energy> energies) const {
+    ZoneEnergies out;
+    for (size_t zone = 0; zone < zones_.size(); ++zone) out.emplace_back(zones_[zone], energies[zone]);
+    return out;
+  }
+  static EnergyLine LineOf(const std::string& node, Milliseconds time, std::string_view level) {
+    EnergyLine line;
+    line.time = time;
+    line.node = node;
+    line.level = level;
+    return line;
+  }
+
+  void EmitNode(const std::string& name, Milliseconds time, const std::string& start, const ScrapeSums& sums) const {
+    EnergyLine line = LineOf(name, time, "node");
+    line.start = start;
+    line.is_divided = sums.has_active;
+    for (size_t zone = 0; zone < zones_.size(); ++zone) {
+      line.zone = zones_[zone];
+      line.joules = {{zones_[zone], sums.total[zone]}};
+      line.active = sums.active[zone];
+      line.idle = sums.idle[zone];
+      take_(line);
+    }
+  }
+
+  void EmitRest(const std::string& name, Milliseconds time, const ScrapeSums& sums) const {
+    EnergyLine line = LineOf(name, time, "unattributed");
+    line.joules = ByZone(sums.unattributed);
+    take_(line);
+    if (!sums.has_unlisted) return;
+    line.level = "unlisted";
+    line.of = LevelOf(by_);
+    for (size_t i = 0; i < kUnlistedReasons.size(); ++i) {
+      line.reason = kUnlistedReasons[i];
+      line.joules = ByZone(sums.unlisted[i]);
+      take_(line);
+    }
+  }
+
+  void EmitWorkloads(Node& node, const std::string& name, Milliseconds time, std::span<const RangePoint> points) {
+    node.lives.BeginTick();
+    EnergyLine line = LineOf(name, time, LevelOf(by_));
+    for (auto begin = points.begin(); begin != points.end();) {
+      const std::string& key = range_.series[begin->series].key;
+      const auto end = std::find_if(begin, points.end(),
+                                    [&](const RangePoint& point) { return range_.series[point.series].key != key; });
+      EmitWorkload(node, std::span(begin, end), line);
+      begin = end;
+    }
+  }
+
+  /// `points`: of the same workload, its ended series first.
+  void EmitWorkload(Node& node, std::span<const RangePoint> points, EnergyLine& line) {
+    RangeSeries& first = range_.series[points.front().series];
+    if (first.series.kind != SeriesKind::kWorkload) return;
+    const auto middle =
+        std::ranges::find_if(points, [&](const RangePoint& p) { return !range_.series[p.series].series.is_ended; });
+    const std::span ended(points.begin(), middle), running(middle, points.end());
+    const auto sum = [](std::span<const RangePoint> of) {
+      std::optional<Energy> energy;
+      for (const RangePoint& point : of) energy = energy.value_or(Energy()) + point.energy;
+      return energy;
+    };
+    if (first.life == nullptr) first.life = node.lives.Find(first.key);
+    const auto generations = node.lives.Advance(*first.life, sum(ended), sum(running));
+    line.texts = first.series.texts;
+    for (const auto& [of, generation] :
+         {std::pair(ended, generations.ended), std::pair(running, generations.running)}) {
+      if (of.empty()) continue;
+      line.key = std::to_string(generation);
+      line.joules.clear();
+      for (const RangePoint& point : of)
+        line.joules.emplace_back(zones_[range_.series[point.series].zone], point.energy);
+      take_(line);
+    }
+  }
+
+  const By by_;
+  const std::vector<std::string> zones_;
+  const Milliseconds from_;
+  const StartOf start_of_;
+  const Take take_;
+  std::map<std::string, Node, std::less<>> nodes_;
+  PrometheusRange range_{};  // of Add()
+  std::vector<std::string> unknown_starts_;
+  size_t ticks_ = 0;
+};
+
+PrometheusTicks::PrometheusTicks(By by, std::vector<std::string> zones, Milliseconds from, StartOf start_of, Take take)
+    : impl_(std::make_unique<Impl>(by, std::move(zones), from, std::move(start_of), std::move(take))) {}
+PrometheusTicks::~PrometheusTicks() = default;
+Status PrometheusTicks::Add(const recording::Recording& samples) { return impl_->Add(samples); }
+std::vector<std::string> PrometheusTicks::Notes() const { return impl_->Notes(); }
+size_t PrometheusTicks::ticks() const { return impl_->ticks(); }
+
+}  // namespace kepler::report
