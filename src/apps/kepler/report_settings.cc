@@ -1,0 +1,96 @@
+#include "apps/kepler/report_settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "settings/table.h"
+
+namespace kepler::agent {
+namespace {
+
+using settings::kAt;
+using settings::Key;
+using std::string_view_literals::operator""sv;
+
+constexpr std::string_view kFormats[] = {"table"sv, "csv"sv, "json"sv, "html"sv};
+constexpr std::string_view kBy[] = {"namespace"sv, "owner"sv,   "pod"sv,     "container"sv,
+                                    "vm"sv,        "project"sv, "process"sv, "node"sv};
+
+constexpr Key kReportKeys[] = {
+    Key("by", "by",
+        "What a row is about; project: the VMs of an OpenStack project; process: all processes with the same name",
+        kAt<&ReportOptions::by>, {.choices = kBy}),
+    Key("zone", "zone", "Zones to add up; none: package, or the first zone that workloads share",
+        kAt<&ReportOptions::zones>),
+    Key("from", "from",
+        "Begin of the period: a time such as 2026-11-01T00:00:00Z, Unix seconds, or a duration such as 24h "
+        "before now. Empty: the first tick",
+        kAt<&ReportOptions::from>),
+    Key("to", "to", "End of the period, in the same forms. Empty: the last tick", kAt<&ReportOptions::to>),
+    Key("format", "format", "Form of the report", kAt<&ReportOptions::format>, {.choices = kFormats}),
+    Key("output", "output", "File for the report; empty: standard output", kAt<&ReportOptions::output>,
+        {.is_path = true}),
+    Key("price", "price", "Price of a kWh, in any currency", kAt<&ReportOptions::price>),
+    Key("carbon", "carbon", "Grams of CO2 per kWh, or a CSV file with the columns time and g_per_kwh",
+        kAt<&ReportOptions::carbon>, {.is_path = true}),
+    Key("top", "top", "Number of rows; the others become one row. 0: all rows", kAt<&ReportOptions::top>,
+        {.min = 0, .max = 1'000'000}),
+};
+constexpr settings::TableOf<ReportOptions> kReportTable(kReportKeys);
+
+constexpr std::string_view kAbout =
+    R"(Adds up the energy of a period, from files that the agent has written.
+
+The files are those of exporter.jsonLines, also older ones and those of other nodes; -: standard input. The rows and the
+energy that belongs to no row add up to the energy of the nodes. A line that cannot be read is named on stderr and left
+out. Exit code 1: there is no report; 2: wrong flags.
+
+Examples:
+  kepler report /var/lib/kepler/energy.jsonl*
+  kepler report --by=pod --from=2026-11-01T00:00:00Z --to=2026-12-01T00:00:00Z --price=0.30 --carbon=380 energy.jsonl
+  kepler report --by=owner --from=24h --format=html --output=report.html energy.jsonl)";
+
+/// A flag whose value is the next argument: "--by" without "=". All flags of this command have a value.
+bool WantsValue(std::string_view argument) {
+  constexpr std::array kWithout = {"--help"sv, "--help-long"sv, "--version"sv};
+  return argument.starts_with("--") && !argument.contains('=') &&
+         std::ranges::find(kWithout, argument) == kWithout.end();
+}
+
+/// Arguments that are neither flags nor their values are files, and "-" is one. They are taken out of `arguments`.
+std::vector<std::string> TakeFiles(std::vector<const char*>& arguments) {
+  std::vector<std::string> files;
+  std::vector<const char*> others = {arguments.front()};
+  for (size_t i = 1; i < arguments.size(); ++i) {
+    const std::string_view text(arguments[i]);
+    const bool is_file = text == "-" || !text.starts_with('-');
+    if (is_file && !WantsValue(others.back()))
+      files.emplace_back(text);
+    else
+      others.push_back(arguments[i]);
+  }
+  arguments = std::move(others);
+  return files;
+}
+
+}  // namespace
+
+settings::Parsed<ReportOptions> ParseReportOptions(std::vector<const char*> arguments, const BuildInfo& build) {
+  const std::vector<std::string> files = TakeFiles(arguments);
+  const settings::Program program{.name = "kepler report", .about = kAbout, .build = build, .has_config_file = false};
+  auto parsed = settings::ParseCommandLine<ReportOptions>(
+      arguments, program, kReportTable, [&](settings::Draft& draft, ReportOptions& options) {
+        constexpr size_t kMaxZones = 8;
+        if (options.zones.size() > kMaxZones) draft.Reject("zone", fmt::format("has more than {} items", kMaxZones));
+        options.files = files;
+      });
+  if (parsed.action == settings::Action::kHelp)
+    parsed.text.replace(0, parsed.text.find('\n'), "usage: kepler report [<flags>] <file>...");
+  return parsed;
+}
+
+}  // namespace kepler::agent

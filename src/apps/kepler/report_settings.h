@@ -1,0 +1,32 @@
+#pragma once
+// Flags and arguments of `kepler report`.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/build_info.h"
+#include "report/energy_report.h"
+#include "settings/command_line.h"
+
+namespace kepler::agent {
+
+enum class ReportFormat : uint8_t { kText, kCsv, kJson, kHtml };
+
+struct ReportOptions {
+  report::By by = report::By::kNamespace;
+  std::vector<std::string> zones{};
+  std::string from{};
+  std::string to{};
+  ReportFormat format = ReportFormat::kText;
+  std::string output{};
+  std::string price{};
+  std::string carbon{};
+  int64_t top = 0;
+  std::vector<std::string> files{};  // not a flag
+};
+
+/// `arguments` begin with a name of the program. kReject: flags that make no sense.
+[[nodiscard]] settings::Parsed<ReportOptions> ParseReportOptions(std::vector<const char*> arguments,
+                                                                 const BuildInfo& build);
+
+}  // namespace kepler::agent
