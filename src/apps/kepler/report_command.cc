@@ -15,6 +15,7 @@
 
 #include "apps/kepler/report_file.h"
 #include "apps/kepler/report_input.h"
+#include "apps/kepler/report_prometheus.h"
 #include "apps/kepler/report_settings.h"
 #include "base/clock.h"
 #include "base/duration.h"
@@ -114,6 +115,42 @@ Status ReadFiles(const std::vector<std::string>& files, report::EnergyBook& book
   return {};
 }
 
+/// The samples of a server. Sets what the options leave open, and returns what a reader must know.
+Result<std::vector<std::string>> ReadServer(const PrometheusAccess& access, report::EnergyBook::Options options,
+                                            std::optional<report::EnergyBook>& book) {
+  KEPLER_TRY(PrometheusSource source, PrometheusSource::Open(access, Say));
+  PrometheusQuery query{.by = options.by, .zones = options.zones, .from = *options.from, .to = *options.to};
+  KEPLER_TRY(query.zones, source.ZonesOf(query));
+  options.zones = query.zones;
+  options.source = "the samples";
+  options.is_sorted = true;
+  book.emplace(std::move(options));
+  return source.Read(query, [&](const report::EnergyLine& line) { book->Add(line); });
+}
+
+/// No server has samples of the future.
+Status CheckPeriod(report::EnergyBook::Options& options, WallTime now) {
+  const auto latest = std::chrono::floor<std::chrono::milliseconds>(now);
+  options.to = std::min(options.to.value_or(latest), latest);
+  if (*options.from < *options.to) return {};
+  return Fail(ErrorKind::kInvalid, "--from must be before --to and before now");
+}
+
+Result<report::Report> ReadReport(const ReportOptions& options, report::EnergyBook::Options book_options,
+                                  WallTime now) {
+  if (options.prometheus.url.empty()) {
+    report::EnergyBook book(std::move(book_options));
+    KEPLER_CHECK_OK(ReadFiles(options.files, book));
+    return book.Close();
+  }
+  KEPLER_CHECK_OK(CheckPeriod(book_options, now));
+  std::optional<report::EnergyBook> book;
+  KEPLER_TRY(std::vector<std::string> notes, ReadServer(options.prometheus, std::move(book_options), book));
+  KEPLER_TRY(report::Report made, book->Close());
+  made.notes = std::move(notes);
+  return made;
+}
+
 Status MakeReport(const ReportOptions& options) {
   KEPLER_CHECK_OK(CheckOutput(options));
   const WallTime now = SystemClock().Wall();
@@ -123,9 +160,7 @@ Status MakeReport(const ReportOptions& options) {
   KEPLER_TRY(book_options.intensity, IntensityOf(options.carbon));
   report::Prices prices{.per_kwh = std::nullopt, .has_carbon = book_options.intensity.is_known()};
   KEPLER_TRY(prices.per_kwh, PriceOf(options.price));
-  report::EnergyBook book(std::move(book_options));
-  KEPLER_CHECK_OK(ReadFiles(options.files, book));
-  KEPLER_TRY(report::Report made, book.Close());
+  KEPLER_TRY(report::Report made, ReadReport(options, std::move(book_options), now));
   if (options.top > 0) KeepLargest(static_cast<size_t>(options.top), made);
   // A table and a page have the notes, and JSON has the numbers.
   if (options.format == ReportFormat::kCsv) std::fputs(ReportNotes(made).c_str(), stderr);
@@ -142,7 +177,8 @@ int RunReportCommand(std::vector<const char*> arguments, const BuildInfo& build)
     const int code = settings::WriteOut(parsed, "kepler report");
     return parsed.action == settings::Action::kReject ? kWrongUsage : code;
   }
-  if (parsed.config.files.empty()) return Refuse("there is no file; see kepler report --help", kWrongUsage);
+  if (parsed.config.files.empty() && parsed.config.prometheus.url.empty())
+    return Refuse("there is no file and no --prometheus; see kepler report --help", kWrongUsage);
   const Status done = MakeReport(parsed.config);
   return done ? EXIT_SUCCESS : Refuse(done.error().message, EXIT_FAILURE);
 }

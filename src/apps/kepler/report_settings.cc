@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "http/client/url.h"
 #include "settings/table.h"
 
 namespace kepler::agent {
@@ -16,6 +17,7 @@ using settings::kAt;
 using settings::Key;
 using std::string_view_literals::operator""sv;
 
+constexpr int64_t kMillisecond = 1'000'000;  // nanoseconds
 constexpr std::string_view kFormats[] = {"table"sv, "csv"sv, "json"sv, "html"sv};
 constexpr std::string_view kBy[] = {"namespace"sv, "owner"sv,   "pod"sv,     "container"sv,
                                     "vm"sv,        "project"sv, "process"sv, "node"sv};
@@ -39,20 +41,36 @@ constexpr Key kReportKeys[] = {
         kAt<&ReportOptions::carbon>, {.is_path = true}),
     Key("top", "top", "Number of rows; the others become one row. 0: all rows", kAt<&ReportOptions::top>,
         {.min = 0, .max = 1'000'000}),
+    Key("prometheus", "prometheus", "URL of a Prometheus server or a compatible server, in place of files",
+        kAt<&ReportOptions::prometheus, &PrometheusAccess::url>),
+    Key("match", "match", R"(Label matcher of the series to read: 'cluster="a"', 'job=~"kepler.*"')",
+        kAt<&ReportOptions::prometheus, &PrometheusAccess::match>),
+    Key("bearer-token-file", "bearer-token-file", "File with a bearer token for the server; requires TLS",
+        kAt<&ReportOptions::prometheus, &PrometheusAccess::bearer_token_file>, {.is_path = true}),
+    Key("user", "user", "User name for basic authentication; requires TLS",
+        kAt<&ReportOptions::prometheus, &PrometheusAccess::user>),
+    Key("password-file", "password-file", "File with the password of --user; a trailing line end is ignored",
+        kAt<&ReportOptions::prometheus, &PrometheusAccess::password_file>, {.is_path = true}),
+    Key("ca-file", "ca-file", "PEM file with the CA that signed the server's certificate; empty: the system's CAs",
+        kAt<&ReportOptions::prometheus, &PrometheusAccess::ca_file>, {.is_path = true}),
+    Key("timeout", "timeout", "Timeout of a request", kAt<&ReportOptions::prometheus, &PrometheusAccess::timeout>,
+        {.min = 100 * kMillisecond, .max = 3'600'000 * kMillisecond}),
 };
 constexpr settings::TableOf<ReportOptions> kReportTable(kReportKeys);
 
 constexpr std::string_view kAbout =
-    R"(Adds up the energy of a period, from files that the agent has written.
+    R"(Adds up the energy of a period, from files that the agent has written or from a Prometheus server.
 
 The files are those of exporter.jsonLines, also older ones and those of other nodes; -: standard input. The rows and the
 energy that belongs to no row add up to the energy of the nodes. A line that cannot be read is named on stderr and left
-out. Exit code 1: there is no report; 2: wrong flags.
+out. With --prometheus, all samples of the period are read: nothing is extrapolated.
+Exit code 1: there is no report; 2: wrong flags.
 
 Examples:
   kepler report /var/lib/kepler/energy.jsonl*
   kepler report --by=pod --from=2026-11-01T00:00:00Z --to=2026-12-01T00:00:00Z --price=0.30 --carbon=380 energy.jsonl
-  kepler report --by=owner --from=24h --format=html --output=report.html energy.jsonl)";
+  kepler report --by=owner --from=24h --format=html --output=report.html energy.jsonl
+  kepler report --prometheus=http://prometheus:9090 --from=24h --match='job="kepler"')";
 
 /// A flag whose value is the next argument: "--by" without "=". All flags of this command have a value.
 bool WantsValue(std::string_view argument) {
@@ -77,6 +95,19 @@ std::vector<std::string> TakeFiles(std::vector<const char*>& arguments) {
   return files;
 }
 
+void CheckPrometheus(settings::Draft& draft, const ReportOptions& options) {
+  const PrometheusAccess& access = options.prometheus;
+  if (access.url.empty()) return;
+  if (const auto url = http::client::ParseUrl(access.url); !url) draft.Reject("prometheus", url.error().message);
+  if (!options.files.empty()) draft.Reject("prometheus", "and files are both given; use one of them");
+  if (options.from.empty()) draft.Reject("from", "is required with --prometheus");
+  if (access.user.empty() != access.password_file.empty())
+    draft.Reject(access.user.empty() ? "user" : "password-file", "is missing: set user and password-file together");
+  if (!access.user.empty() && !access.bearer_token_file.empty())
+    draft.Reject("user", "and bearer-token-file are both set; set one of them");
+  if (access.user.contains(':')) draft.Reject("user", "must not contain a colon");
+}
+
 }  // namespace
 
 settings::Parsed<ReportOptions> ParseReportOptions(std::vector<const char*> arguments, const BuildInfo& build) {
@@ -87,6 +118,7 @@ settings::Parsed<ReportOptions> ParseReportOptions(std::vector<const char*> argu
         constexpr size_t kMaxZones = 8;
         if (options.zones.size() > kMaxZones) draft.Reject("zone", fmt::format("has more than {} items", kMaxZones));
         options.files = files;
+        CheckPrometheus(draft, options);
       });
   if (parsed.action == settings::Action::kHelp)
     parsed.text.replace(0, parsed.text.find('\n'), "usage: kepler report [<flags>] <file>...");

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/kepler/report_prometheus.h"
 #include "base/build_info.h"
 #include "report/energy_report.h"
 #include "settings/command_line.h"
@@ -22,10 +23,11 @@ struct ReportOptions {
   std::string price{};
   std::string carbon{};
   int64_t top = 0;
+  PrometheusAccess prometheus{};
   std::vector<std::string> files{};  // not a flag
 };
 
-/// `arguments` begin with a name of the program. kReject: flags that make no sense.
+/// `arguments` begin with a name of the program. kReject: flags that make no sense, or no source.
 [[nodiscard]] settings::Parsed<ReportOptions> ParseReportOptions(std::vector<const char*> arguments,
                                                                  const BuildInfo& build);
 

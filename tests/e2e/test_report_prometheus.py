@@ -1,0 +1,168 @@
+"""kepler report --prometheus: what a real server has scraped adds up to the counters of the agents, whatever happens meanwhile."""
+import contextlib
+import datetime
+import os
+import re
+import shlex
+import signal
+import subprocess
+import time
+import unittest
+from decimal import Decimal
+
+from harness import Agent, free_port, run_tests, wait_until
+from prometheus import Prometheus, replace_once
+from test_model_data import Double
+from test_report import lines_of, report
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+NODE = 'kepler_node_cpu_joules_total{zone="package"}'
+EMPTY = '{"status":"success","data":{"resultType":"matrix","result":[]}}'
+
+
+def page():
+    """The configurations of the agent and of the server, and the command, as docs/report.md has them."""
+    with open(os.path.join(ROOT, "docs", "report.md"), encoding="utf-8") as file:
+        section = file.read().split("## From a Prometheus server")[1].split("\n## ")[0]
+    agent, server = re.findall(r"^```yaml\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
+    command, = re.findall(r"^```sh\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
+    return (agent + "cpu: {preferredMeters: [fake]}\nmonitor: {interval: 1s}\n",
+            replace_once(server, "scrape_interval: 15s", "scrape_interval: 1s"), shlex.split(command))
+
+
+def milliseconds(text):
+    return round(datetime.datetime.fromisoformat(text).timestamp() * 1000)
+
+
+def of(instance):
+    """The series of the node that the server has from that target."""
+    return NODE.replace("}", f',instance=~"{instance}.*"}}')
+
+
+def joules(server, time_text, instance=""):
+    """The energy of the node in the last scrape at that time, as the server has it."""
+    values = server.at(of(instance), milliseconds(time_text))
+    value, = values.values()
+    return round(Decimal(value), 6)
+
+
+def work(seconds):
+    """Long and short processes."""
+    until = time.monotonic() + seconds
+    with subprocess.Popen(["sh", "-c", "while :; do :; done"]) as busy:
+        while time.monotonic() < until:
+            subprocess.run(["sh", "-c", "i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done"], check=True)
+        busy.kill()
+
+
+class ReportFromPrometheus(unittest.TestCase):
+    def options(self, server, *more):
+        command = page()[2]
+        return [f"--prometheus=http://127.0.0.1:{server.port}" if option.startswith("--prometheus=") else option
+                for option in command[2:] if not option.startswith("--by=")] + list(more)
+
+    def settled(self, server, scrapes, series=NODE):
+        """Waits for that number of scrapes that had energy."""
+        wait_until(lambda: server.query(f"sum(count_over_time({series}[1h]))") >= [scrapes], f"{scrapes} scrapes", 60)
+
+    def test_sums_are_the_counters_of_the_agent(self):
+        agent_config, config, _ = page()
+        with Agent(config=agent_config) as agent, Prometheus(agent.port, config=config) as server:
+            self.settled(server, 2)
+            work(4)
+            self.settled(server, 6)
+            middle = datetime.datetime.now(datetime.timezone.utc).isoformat()
+            work(3)
+            # The agent started within the period: all of its energy is in the report.
+            for by in ("process", "container", "vm", "node"):
+                made, total = lines_of(*self.options(server, f"--by={by}"))
+                self.assertEqual(total, joules(server, made["to"]), by)
+                self.assertEqual((made["incomplete_ticks"], made["impossible_ticks"], made["gaps"], made["notes"]), (0, 0, [], []))
+            self.assertLessEqual(total, Decimal(str(agent.scrape().value("kepler_node_cpu_joules_total", zone="package"))))
+            made, _ = lines_of(*self.options(server, "--by=process"))
+            rows = {line["name"]: line["joules"] for line in made["lines"] if line["kind"] == "process"}
+            self.assertGreater(rows["sh"], 0)
+            # Two periods that meet are one; the first tick of the second is the last of the first.
+            first, before = lines_of(*self.options(server, "--by=process", f"--to={middle}"))
+            later = [option for option in self.options(server, "--by=process") if not option.startswith("--from=")]
+            second, after = lines_of(*later, f"--from={middle}", f"--to={made['to']}")
+            self.assertEqual(first["to"], second["from"])
+            self.assertEqual(before + after, joules(server, second["to"]))
+            self.assertEqual(after, joules(server, second["to"]) - joules(server, second["from"]))
+
+    def test_restart_and_holes_are_named(self):
+        config = page()[1]
+        first, second = free_port(), free_port()
+        with Prometheus(first, second, config=config) as server:
+            with self.agent(first):
+                self.settled(server, 6)
+                os.kill(server.process.pid, signal.SIGSTOP)
+                try:
+                    work(8)
+                finally:
+                    os.kill(server.process.pid, signal.SIGCONT)
+                self.settled(server, 8)
+            time.sleep(3)
+            begun = time.time()
+            with self.agent(second):
+                self.settled(server, 4, of(f"127.0.0.1:{second}"))
+                made, total = lines_of(*self.options(server, "--by=process"))
+            down, = [time_ for time_ in made["downtimes"] if milliseconds(time_["to"]) > milliseconds(made["from"])]
+            last = joules(server, down["from"], f"127.0.0.1:{first}")
+            self.assertEqual(total, last + joules(server, made["to"], f"127.0.0.1:{second}"))
+            self.assertAlmostEqual(milliseconds(down["to"]) / 1000, begun, delta=2)
+            self.assertTrue(made["gaps"], made)
+            self.assertEqual((made["impossible_ticks"], made["notes"]), (0, []))
+            self.assertIn("no ticks from", report(*self.options(server, "--by=node")).stdout)
+
+    @contextlib.contextmanager
+    def agent(self, port):
+        agent = Agent(config=page()[0])
+        agent.args = [arg.replace(f":{agent.port}", f":{port}") for arg in agent.args]
+        agent.port = port
+        with agent:
+            yield agent
+
+    def test_answers_that_are_no_answers(self):
+        zones = '{"status":"success","data":["package"]}'
+
+        def server(ranges, status=200):
+            return Double(lambda path, query: (200, zones) if "/label/" in path else (status, ranges))
+        series = '{"metric":{"__name__":"kepler_node_cpu_joules_total","node_name":"n","zone":"package"},"values":[[%d,"%s"]]}'
+        answer = '{"status":"success","data":{"resultType":"matrix","result":[%s]}}'
+        now = time.time()
+        for ranges, status, says in (
+                (EMPTY, 200, "has no samples of zone package"),
+                ('{"status":"error","errorType":"bad_data","error":"bad matcher"}', 400, "answered 400: bad matcher"),
+                ("no such page", 404, "answered 404: no such page"),
+                (EMPTY[:-9], 200, "parse JSON"),
+                ("<html>log in</html>", 200, "HTML, not JSON"),
+                ('{"status":"success","data":{"resultType":"vector","result":[{"metric":{},"value":[1,"2"]}]}}', 200, "values"),
+                (answer % (series % (now, "-1")), 200, "-1 is not a number of joules"),
+                (answer % (series % (now, "x")), 200, "\"x\" is not a number"),
+                (answer % (series % (now, "1")).replace("node_name", "node"), 200, "no label node_name")):
+            with server(ranges, status) as double:
+                ended = report(f"--prometheus={double.url}", "--from=1h", "--by=node", code=1)
+                self.assertIn(says, ended.stderr)
+                self.assertIn(double.url, ended.stderr)
+                self.assertEqual(ended.stdout, "")
+        with Double(lambda path, query: (200, '{"status":"success","data":[]}')) as double:
+            self.assertIn("has no energy of nodes in the period", report(f"--prometheus={double.url}", "--from=1h", code=1).stderr)
+        with server(EMPTY) as double:
+            self.assertIn("has no zone 'x'; it has package",
+                          report(f"--prometheus={double.url}", "--from=1h", "--by=node", "--zone=x", code=1).stderr)
+
+    def test_wrong_calls(self):
+        there = "--prometheus=http://127.0.0.1:1"
+        for code, arguments, says in ((2, [there], "from: is required with --prometheus"),
+                                      (2, [there, "--from=1h", "file"], "and files are both given"),
+                                      (2, ["--prometheus=ftp://x", "--from=1h"], "prometheus"),
+                                      (2, [there, "--from=1h", "--user=a"], "password-file"),
+                                      (1, [there, "--from=1h", "--ca-file=/nowhere"], "/nowhere"),
+                                      (1, [there, "--from=2099-01-01T00:00:00Z"], "--from must be before --to"),
+                                      (1, [there, "--from=1h"], "127.0.0.1:1")):
+            self.assertIn(says, report(*arguments, code=code).stderr)
+
+
+if __name__ == "__main__":
+    run_tests()
