@@ -5,7 +5,9 @@ import os
 import re
 import shlex
 import signal
+import ssl
 import subprocess
+import tempfile
 import time
 import unittest
 from decimal import Decimal
@@ -151,6 +153,53 @@ class ReportFromPrometheus(unittest.TestCase):
         with server(EMPTY) as double:
             self.assertIn("has no zone 'x'; it has package",
                           report(f"--prometheus={double.url}", "--from=1h", "--by=node", "--zone=x", code=1).stderr)
+
+    def test_ranges_that_are_too_large_are_halved(self):
+        seen = []
+
+        def answer(path, query):
+            if "/label/" in path:
+                return 200, '{"status":"success","data":["package"]}'
+            length = int(re.search(r"\[(\d+)ms\]", query["query"]).group(1)) / 1000
+            if query["query"].startswith("process_start"):
+                return 200, EMPTY
+            end = float(query["time"])
+            seen.append((end - length, end))
+            if length > 1000:
+                return 422, '{"status":"error","error":"query processing would load too many samples into memory"}'
+            times = range(int((end - length) // 15 + 1) * 15, int(end) + 1, 15)
+            values = ",".join(f'[{at},"{at - 1000000000}.5"]' for at in times)
+            return 200, ('{"status":"success","warnings":["a store is down"],"data":{"resultType":"matrix","result":[{"metric":{"__name__":'
+                         f'"kepler_node_cpu_joules_total","node_name":"n","zone":"package"}},"values":[{values}]}}]}}}}')
+        with Double(answer) as double:
+            made, total = lines_of(f"--prometheus={double.url}", "--from=1700000000", "--to=1700010000", "--by=node")
+            self.assertIn(f"{double.url} warns: a store is down", made["notes"])
+        self.assertEqual((total, made["ticks"]), (1700010000 // 15 * 15 - 1700000000 // 15 * 15, 667))
+        self.assertTrue(any(end - begin > 1000 for begin, end in seen))
+        self.assertLess(len(seen), 50)
+
+    def test_tls_and_logins(self):
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        cert, key, secret = (f"{folder}/{name}" for name in ("cert.pem", "key.pem", "secret"))
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+                        "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", cert],
+                       check=True, capture_output=True)
+        with open(secret, "w", encoding="ascii") as file:
+            file.write("open sesame\n")
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(cert, key)
+        with Double(lambda path, query: (200, '{"status":"success","data":[]}')) as double:
+            plain = report(f"--prometheus={double.url}", "--from=1h", "--user=me", f"--password-file={secret}", code=1)
+            self.assertIn("use https", plain.stderr)
+            self.assertEqual(double.server.logins, set())
+        with Double(lambda path, query: (200, '{"status":"success","data":[]}')) as double:
+            double.server.socket = context.wrap_socket(double.server.socket, server_side=True)
+            there = [f"--prometheus={double.url.replace('http:', 'https:')}", "--from=1h"]
+            self.assertIn("certificate", report(*there, code=1).stderr)
+            for login, header in ((["--user=me", f"--password-file={secret}"], "Basic bWU6b3BlbiBzZXNhbWU="), ([], None)):
+                double.server.logins.clear()
+                self.assertIn("has no energy of nodes", report(*there, f"--ca-file={cert}", *login, code=1).stderr)
+                self.assertEqual(double.server.logins, {header})
 
     def test_wrong_calls(self):
         there = "--prometheus=http://127.0.0.1:1"
