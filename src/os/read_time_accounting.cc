@@ -5,10 +5,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
 
-#include <isa-l/igzip_lib.h>
-
+#include "base/gunzip.h"
 #include "base/parse.h"
 #include "os/file.h"
 
@@ -27,7 +25,7 @@ std::string Release() {
 }
 
 Result<TimeAccounting> ParseConfigGz(std::string_view member) {
-  KEPLER_TRY(const std::string text, Gunzip(member));
+  KEPLER_TRY(const std::string text, Gunzip(member, kMaxFileBytes));
   return ParseKernelConfig(text);
 }
 
@@ -111,29 +109,6 @@ bool HasStealAccountingOff(std::string_view cmdline) {
     if (*word == "--") break;  // the remaining arguments are for init
   }
   return false;
-}
-
-Result<std::string> Gunzip(std::string_view member) {
-  constexpr size_t kPiece = size_t{64} << 10;
-  const auto state = std::make_unique<inflate_state>();
-  isal_inflate_init(state.get());
-  state->crc_flag = ISAL_GZIP;
-  std::string bytes(member);  // the interface takes no const pointer
-  state->next_in = reinterpret_cast<uint8_t*>(bytes.data());
-  state->avail_in = static_cast<uint32_t>(bytes.size());
-  std::string text;
-  while (state->block_state != ISAL_BLOCK_FINISH) {
-    const size_t done = text.size();
-    if (done > kMaxFileBytes) return Malformed(fmt::format("gzip: more than {} bytes", kMaxFileBytes));
-    text.resize(done + kPiece);
-    state->next_out = reinterpret_cast<uint8_t*>(text.data() + done);
-    state->avail_out = kPiece;
-    if (const int error = isal_inflate(state.get()); error != ISAL_DECOMP_OK)
-      return Malformed(fmt::format("gzip: error {} of isal_inflate", error));
-    text.resize(text.size() - state->avail_out);
-    if (text.size() == done && state->block_state != ISAL_BLOCK_FINISH) return Malformed("gzip: cut");
-  }
-  return text;
 }
 
 }  // namespace kepler::os

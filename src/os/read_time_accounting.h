@@ -27,7 +27,5 @@ struct KernelFiles {
 [[nodiscard]] Result<TimeAccounting> ParseKernelTypes(std::string_view btf);
 /// Returns true if the kernel's command line contains no-steal-acc.
 [[nodiscard]] bool HasStealAccountingOff(std::string_view cmdline);
-/// Decompresses one gzip member of at most kMaxFileBytes, and checks its checksum and length. Error: kMalformed.
-[[nodiscard]] Result<std::string> Gunzip(std::string_view member);
 
 }  // namespace kepler::os

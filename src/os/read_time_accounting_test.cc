@@ -84,18 +84,6 @@ TEST(KernelCmdline, NoStealAcc_IsAWordOfItsOwn) {
   EXPECT_FALSE(HasStealAccountingOff(""));
 }
 
-TEST(KernelConfigGz, OneMember_IsItsText) {
-  EXPECT_EQ(Gunzip(kGzip).value_or("?"), "CONFIG_PARAVIRT=y\nCONFIG_PARAVIRT_TIME_ACCOUNTING=y\n");
-}
-
-TEST(KernelConfigGz, CutChangedOrOtherBytes_AreMalformed) {
-  for (size_t size = 0; size < kGzip.size(); ++size) EXPECT_FALSE(Gunzip(kGzip.substr(0, size))) << size;
-  std::string sum = kGzip;
-  sum[sum.size() - 8] ^= 1;
-  EXPECT_FALSE(Gunzip(sum));
-  EXPECT_FALSE(Gunzip("CONFIG_PARAVIRT=y\n"));
-}
-
 class KernelFilesTest : public ::testing::Test {
  protected:
   [[nodiscard]] Result<TimeAccounting> Read() const {
