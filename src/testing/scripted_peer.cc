@@ -45,6 +45,15 @@ std::shared_ptr<SSL_CTX> MakeContext(const PeerCertificate& certificate) {
   return context;
 }
 
+/// Chooses the protocol that `wanted`, a std::string, names, whether or not the client offers it.
+int ChooseProtocol(SSL*, const unsigned char** chosen, unsigned char* size, const unsigned char*, unsigned,
+                   void* wanted) {
+  const auto& name = *static_cast<const std::string*>(wanted);
+  *chosen = reinterpret_cast<const unsigned char*>(name.data());
+  *size = static_cast<unsigned char>(name.size());
+  return SSL_TLSEXT_ERR_OK;
+}
+
 ssize_t ReadSome(SSL* ssl, int fd, std::array<char, 4096>& bytes) {
   return ssl != nullptr ? SSL_read(ssl, bytes.data(), static_cast<int>(bytes.size()))
                         : ::recv(fd, bytes.data(), bytes.size(), 0);
@@ -148,7 +157,8 @@ ScriptedPeer::ScriptedPeer(Script script, const PeerCertificate& certificate)
           certificate) {}
 
 ScriptedPeer::ScriptedPeer(Conversation conversation, const PeerCertificate& certificate)
-    : conversation_(std::move(conversation)), tls_(MakeContext(certificate)) {
+    : conversation_(std::move(conversation)), protocol_(certificate.protocol), tls_(MakeContext(certificate)) {
+  if (tls_ && !protocol_.empty()) SSL_CTX_set_alpn_select_cb(tls_.get(), ChooseProtocol, &protocol_);
   ::signal(SIGPIPE, SIG_IGN);
   listener_.Reset(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   Check(listener_.valid(), "a server of a test starts");

@@ -20,10 +20,11 @@
 
 namespace kepler::testing {
 
-/// PEM texts. `client_ca`: who may come; "" everybody.
+/// PEM texts. `client_ca`: who may come; "" everybody. `protocol`: chosen by ALPN, such as "h2"; "": none.
 struct PeerCertificate {
   std::string cert, key;
   std::string client_ca{};
+  std::string protocol{};
 };
 
 /// One connection of a client. One thread.
@@ -80,6 +81,7 @@ class ScriptedPeer {
   void Serve(UniqueFd client, const std::stop_token& stop);
 
   const Conversation conversation_;
+  std::string protocol_;          // chosen by ALPN
   std::shared_ptr<SSL_CTX> tls_;  // null: none
   UniqueFd listener_;
   uint16_t port_ = 0;

@@ -99,6 +99,7 @@ struct ClientConnection::Impl {
 
   Status Connect(std::chrono::milliseconds silence, Time end);
   Status BeginTls(Time deadline, const TlsSession& session);
+  Status CheckProtocol();
 
   template <class Stream>
   void Start(Stream& stream, std::string_view unsent) {
@@ -161,11 +162,20 @@ Status ClientConnection::Impl::BeginTls(Time deadline, const TlsSession& session
   if (session) SSL_set_session(ssl, session.get());
   tls->async_handshake(asio::ssl::stream_base::client, opening.Begin());
   const End how = Run(deadline, opening, opening);
-  if (how == End::kDone && !opening.error) return {};
+  if (how == End::kDone && !opening.error) return CheckProtocol();
   const long verified = SSL_get_verify_result(ssl);
   if (how != End::kDone || !peer.verify || verified == X509_V_OK) return Describe("begin TLS with", how, opening.error);
   return Fail(ErrorKind::kPermission, fmt::format("the certificate of {} is not trusted: {}", peer.Url(),
                                                   X509_verify_cert_error_string(verified)));
+}
+
+Status ClientConnection::Impl::CheckProtocol() {
+  if (!peer.http2) return {};
+  const unsigned char* name = nullptr;
+  unsigned size = 0;
+  SSL_get0_alpn_selected(tls->native_handle(), &name, &size);
+  if (std::string_view(reinterpret_cast<const char*>(name), size) == "h2") return {};
+  return Fail(ErrorKind::kUnavailable, fmt::format("{} does not support HTTP/2 (ALPN)", peer.Url()));
 }
 
 Result<ClientConnection::Progress> ClientConnection::Wait(std::string_view unsent, Time deadline, bool has_head) {

@@ -1,6 +1,6 @@
 #pragma once
 // ClientConnection: TCP or TLS to one peer. Each call waits on the caller's thread until its deadline, an answer, or
-// Interrupt(). For the files of this room. One thread at a time, except Interrupt().
+// Interrupt(). For this room and http/grpc. One thread at a time, except Interrupt().
 #include <chrono>
 #include <memory>
 #include <string_view>

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <openssl/ssl.h>
 
+#include <array>
 #include <string_view>
 
 #include <boost/asio/ip/address.hpp>
@@ -58,6 +59,10 @@ Result<std::shared_ptr<TlsContext>> MakeTlsContext(const Peer& peer) {
                                                    "certificate",
                                                    peer.Url()));
   }
+  // Returns 0 for success.
+  constexpr auto kHttp2 = std::to_array<unsigned char>({2, 'h', '2'});
+  if (peer.http2 && SSL_CTX_set_alpn_protos(context->native_handle(), kHttp2.data(), kHttp2.size()) != 0)
+    return Fail(ErrorKind::kUnavailable, fmt::format("begin TLS with {}: out of memory", peer.Url()));
   context->set_verify_mode(peer.verify ? asio::ssl::verify_peer : asio::ssl::verify_none);
   if (peer.verify && !SetExpectedName(context->native_handle(), peer.CertificateName()))
     return Fail(ErrorKind::kInvalid, "\"" + peer.CertificateName() + "\" cannot be the name of a server");

@@ -1,5 +1,5 @@
 #pragma once
-// The TLS context of a client. For the files of this room.
+// The TLS context of a client. For this room and http/grpc.
 #include <memory>
 #include <string>
 

@@ -172,6 +172,18 @@ TEST_F(ClientTls, ClientCertificate) {
   EXPECT_EQ(Get(peer).body, "hello");
 }
 
+TEST_F(ClientTls, Http2_MustBeChosenByTheServer) {
+  auto certificate = Certificate("IP:127.0.0.1");
+  const ScriptedPeer old(SaysOk(hello_), certificate);
+  certificate.protocol = "h2";
+  const ScriptedPeer server(SaysOk(hello_), certificate);
+  Peer peer = PeerAt(old);
+  peer.http2 = true;
+  EXPECT_THAT(Get(peer).answer.error().message, HasSubstr("does not support HTTP/2"));
+  peer.port = server.port();
+  EXPECT_TRUE(Get(peer).answer);
+}
+
 TEST_F(ClientTls, CertificatesThatAreNone_AreNamed) {
   Peer peer{.host = "127.0.0.1", .port = 1, .ca = "no PEM"};
   const auto authority = Get(peer);

@@ -17,6 +17,7 @@ struct Peer {
   bool verify = true;         // false: the token may reach an impostor
   std::string server_name{};  // name that the server's certificate must have, sent as SNI; "": host
   std::string cert{}, key{};  // of the client; "": none
+  bool http2 = false;         // with TLS, the server must choose HTTP/2 by ALPN; Client does not speak it
 
   /// "host:port", as in the header Host.
   [[nodiscard]] std::string Authority() const;
