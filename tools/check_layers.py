@@ -33,6 +33,7 @@ SEES = {
     "settings": {"base", "yaml"},
     "http/client": {"base"},
     "http/retrying": {"base", "json", "http/client"},
+    "http/grpc": {"base", "http/client"},
     "http/server": {"base", "status", "http/webconfig"},
     "http/webconfig": {"base", "settings"},  # the web file is one more table
     "energy": {"base", "os", "status"},
