@@ -18,7 +18,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 
 build=(cmake ninja-build g++ pkg-config ccache
   libfmt-dev libyaml-cpp-dev libpugixml-dev
-  libboost1.81-dev libssl-dev libcrypt-dev libisal-dev libprotozero-dev libsnappy-dev libncurses-dev
+  libboost1.81-dev libssl-dev libcrypt-dev libisal-dev libprotozero-dev libsnappy-dev libnghttp2-dev libncurses-dev
   libxgboost-dev libeigen3-dev libsvm-dev libzip-dev libcairo2-dev
   clang-19 bpftool libbpf-dev)
 dev=(clang-tidy-19 clang-format-19 libclang-rt-19-dev llvm-19 mold
@@ -26,7 +26,7 @@ dev=(clang-tidy-19 clang-format-19 libclang-rt-19-dev llvm-19 mold
 package=(dpkg-dev file lintian systemd python3)
 image=(podman runc mmdebstrap python3)
 layout=(libcap2-bin)
-peers=(prometheus prometheus-process-exporter python3-prometheus-client python3-protobuf busybox-static curl openssl procps stress-ng tmux
+peers=(prometheus prometheus-process-exporter python3-prometheus-client python3-protobuf python3-grpcio busybox-static curl openssl procps stress-ng tmux
   chromium python3-yaml libcap2-bin)
 cross=(g++-aarch64-linux-gnu)
 kernels=(qemu-system-x86 busybox-static cpio util-linux kmod python3)
