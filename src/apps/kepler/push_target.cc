@@ -30,20 +30,16 @@ Status ReadPem(const std::string& path, std::string_view key, std::string& to) {
   return {};
 }
 
-Result<http::client::Url> MakeUrl(const PushKeys& keys, const PushServer& server) {
-  auto parsed = http::client::ParseUrl(server.endpoint);
-  if (!parsed) return At(fmt::format("{}.{}", keys.section, keys.url), parsed.error());
-  const auto key = [&](std::string_view name) { return fmt::format("{}.tls.{}", keys.section, name); };
-  KEPLER_CHECK_OK(ReadPem(server.ca_file, key("caFile"), parsed->peer.ca));
-  KEPLER_CHECK_OK(ReadPem(server.cert_file, key("certFile"), parsed->peer.cert));
-  KEPLER_CHECK_OK(ReadPem(server.key_file, key("keyFile"), parsed->peer.key));
-  if (const Status usable = http::client::CheckPeer(parsed->peer); !usable)
-    return At(fmt::format("{}.tls", keys.section), usable.error());
-  return parsed;
+/// Reads the certificates and the key of `server` as they are now.
+Status ReadCertificates(std::string_view section, const PushServer& server, http::client::Peer& peer) {
+  const auto key = [&](std::string_view name) { return fmt::format("{}.tls.{}", section, name); };
+  KEPLER_CHECK_OK(ReadPem(server.ca_file, key("caFile"), peer.ca));
+  KEPLER_CHECK_OK(ReadPem(server.cert_file, key("certFile"), peer.cert));
+  return ReadPem(server.key_file, key("keyFile"), peer.key);
 }
 
 /// Adds headers of the environment, and those of the file as it is now.
-Status AddSecrets(const std::string& pairs, const std::string& file, ClientRequest& request) {
+Status AddHeaders(const std::string& pairs, const std::string& file, ClientRequest& request) {
   if (!pairs.empty()) KEPLER_CHECK_OK(push::AddHeaderPairs(pairs, request));
   if (file.empty()) return {};
   KEPLER_TRY(const std::string lines, ReadSmallFile(file, kMaxHeadersFile));
@@ -51,24 +47,35 @@ Status AddSecrets(const std::string& pairs, const std::string& file, ClientReque
   return added ? added : At(file, added.error());
 }
 
+/// Whether the first request can be sent: a file that cannot be used stops the startup.
+Status CheckFirst(std::string_view section, const PushServer& server, const std::string& pairs, push::Target target) {
+  KEPLER_CHECK_OK(ReadCertificates(section, server, target.peer));
+  if (const Status usable = http::client::CheckPeer(target.peer); !usable)
+    return At(fmt::format("{}.tls", section), usable.error());
+  if (const Status added = AddHeaders(pairs, server.headers_file, target.request); !added)
+    return At(fmt::format("{}.headersFile", section), added.error());
+  if (const Status usable = http::client::CheckRequest(target.peer, target.request); !usable)
+    return At(section, usable.error());
+  return {};
+}
+
 }  // namespace
 
 Result<push::Target> MakeTarget(std::string_view exporter, const PushKeys& keys, const PushServer& server,
                                 ClientRequest request, std::string header_pairs) {
-  KEPLER_TRY(http::client::Url url, MakeUrl(keys, server));
+  auto url = http::client::ParseUrl(server.endpoint);
+  if (!url) return At(fmt::format("{}.{}", keys.section, keys.url), url.error());
   request.method = http::client::Method::kPost;
-  request.target = std::move(url.target);
+  request.target = std::move(url->target);
   request.may_repeat = true;  // a data point has its time, so a server knows a repeated one
   request.deadlines.total = std::chrono::ceil<std::chrono::milliseconds>(server.timeout);
-  push::Target target{.exporter = exporter, .peer = std::move(url.peer), .request = std::move(request)};
-  target.add_secrets = [pairs = std::move(header_pairs), file = server.headers_file](ClientRequest& to) {
-    return AddSecrets(pairs, file, to);
+  push::Target target{.exporter = exporter, .peer = std::move(url->peer), .request = std::move(request)};
+  KEPLER_CHECK_OK(CheckFirst(keys.section, server, header_pairs, target));
+  target.add_secrets = [section = keys.section, server, pairs = std::move(header_pairs)](http::client::Peer& peer,
+                                                                                         ClientRequest& to) -> Status {
+    KEPLER_CHECK_OK(ReadCertificates(section, server, peer));
+    return AddHeaders(pairs, server.headers_file, to);
   };
-  ClientRequest probe = target.request;
-  if (const Status added = target.add_secrets(probe); !added)
-    return At(fmt::format("{}.headersFile", keys.section), added.error());
-  if (const Status usable = http::client::CheckRequest(target.peer, probe); !usable)
-    return At(keys.section, usable.error());
   log::Info("pushing", {{"exporter", std::string(exporter)}, {"url", target.peer.Url() + target.request.target}});
   return target;
 }

@@ -99,29 +99,28 @@ std::optional<BootTime> Delivery::next_attempt() const {
   return not_before_;
 }
 
-Result<ClientRequest> Delivery::MakeRequest(const Request& first) const {
-  ClientRequest request = target_.request;
+Result<Delivery::Complete> Delivery::MakeRequest(const Request& first) const {
+  Complete complete{.peer = target_.peer, .request = target_.request};
+  ClientRequest& request = complete.request;
   request.method = http::client::Method::kPost;
   request.may_repeat = true;  // a repeated sample has the same time and value
   request.body = first.body;
   request.wanted_header = target_.written_header;
-  if (target_.add_secrets) KEPLER_CHECK_OK(target_.add_secrets(request));
-  KEPLER_CHECK_OK(http::client::CheckRequest(target_.peer, request));
-  return request;
+  if (target_.add_secrets) KEPLER_CHECK_OK(target_.add_secrets(complete.peer, request));
+  KEPLER_CHECK_OK(http::client::CheckRequest(complete.peer, request));
+  return complete;
 }
 
-Delivery::Outcome Delivery::Send(const ClientRequest& request, const std::stop_token& stop) {
+Delivery::Outcome Delivery::Send(const Complete& complete, const std::stop_token& stop) {
   Outcome outcome;
-  outcome.answer = client_.Send(
-      target_.peer, request,
-      [&](std::string_view piece) -> Status {
-        outcome.has_2xx = true;
-        if (outcome.body.size() + piece.size() > kMaxAnswer)
-          return Fail(ErrorKind::kInvalid, fmt::format("the answer has more than {} bytes", kMaxAnswer));
-        outcome.body += piece;
-        return {};
-      },
-      stop);
+  const auto take = [&](std::string_view piece) -> Status {
+    outcome.has_2xx = true;
+    if (outcome.body.size() + piece.size() > kMaxAnswer)
+      return Fail(ErrorKind::kInvalid, fmt::format("the answer has more than {} bytes", kMaxAnswer));
+    outcome.body += piece;
+    return {};
+  };
+  outcome.answer = client_.Send(complete.peer, complete.request, take, stop);
   return outcome;
 }
 
@@ -130,22 +129,22 @@ void Delivery::Attempt(const std::stop_token& stop) {
   NoteQueue();
   if (first == nullptr) return;
   const uint64_t points = first->points;
-  const auto request = MakeRequest(*first);
-  if (!request) {
-    NoteFailure(PushFailure::kSetup, request.error().message, "retrying");
+  const auto complete = MakeRequest(*first);
+  if (!complete) {
+    NoteFailure(PushFailure::kSetup, complete.error().message, "retrying");
     return Postpone(options_.retry.Delay(++failures_, Random()));
   }
-  const Outcome outcome = Send(*request, stop);
+  const ClientRequest& request = complete->request;
+  const Outcome outcome = Send(*complete, stop);
   if (stop.stop_requested()) return;
   if (outcome.has_2xx) return Accept(outcome, points);
-  const auto delay = options_.retry.Next(*request, outcome.answer, ++failures_, Random(), clock_.Wall());
+  const auto delay = options_.retry.Next(request, outcome.answer, ++failures_, Random(), clock_.Wall());
   const bool is_final = !delay && outcome.answer;
   std::string text = outcome.answer ? fmt::format("{} answered {}: {}", target_.peer.Url(), outcome.answer->status,
                                                   outcome.answer->body.substr(0, kMaxShown))
                                     : outcome.answer.error().message;
   if (outcome.answer && outcome.answer->status == kUnsupported) text = target_.unsupported_hint + text;
-  NoteFailure(FailureOf(outcome.answer),
-              HideSecrets(HideLogin(text, *request), *request, target_.request.headers.size()),
+  NoteFailure(FailureOf(outcome.answer), HideSecrets(HideLogin(text, request), request, target_.request.headers.size()),
               is_final ? "dropped its data points" : "retrying");
   if (is_final) return Refuse(*outcome.answer, points);
   // Errors that only an operator can end, such as a wrong certificate, are retried too: the files may change.

@@ -38,8 +38,9 @@ struct Target {
   std::string_view exporter;  // a literal, for metrics and the log: "otlp"
   http::client::Peer peer{};
   http::client::ClientRequest request{};  // without a body
-  /// Adds headers and the login to a copy of `request`, before each attempt. Null: there are none.
-  std::function<Status(http::client::ClientRequest& request)> add_secrets{};
+  /// Adds certificates to a copy of `peer`, and headers and the login to a copy of `request`, before each attempt.
+  /// Null: there are none.
+  std::function<Status(http::client::Peer& peer, http::client::ClientRequest& request)> add_secrets{};
   /// Reads the body of a 2xx. Null: it has no meaning.
   std::function<Result<Receipt>(std::string_view answer)> read_receipt{};
   /// Name of a header of the answer with the number of data points that the server stored. "": there is none; otherwise
@@ -73,14 +74,19 @@ class Delivery {
   [[nodiscard]] status::PushStatus status() const;
 
  private:
+  /// With all secrets.
+  struct Complete {
+    http::client::Peer peer;
+    http::client::ClientRequest request;
+  };
   struct Outcome {
     Result<http::client::Answer> answer;
     bool has_2xx = false;  // the server accepted the request, even if its answer could not be read
     std::string body{};    // of the 2xx
   };
 
-  [[nodiscard]] Result<http::client::ClientRequest> MakeRequest(const Request& first) const;
-  [[nodiscard]] Outcome Send(const http::client::ClientRequest& request, const std::stop_token& stop);
+  [[nodiscard]] Result<Complete> MakeRequest(const Request& first) const;
+  [[nodiscard]] Outcome Send(const Complete& complete, const std::stop_token& stop);
   [[nodiscard]] Result<Receipt> ReadReceipt(const Outcome& outcome, uint64_t points) const;
   /// Returns the number in Target::written_header, at most `points`; nothing if the answer has none.
   [[nodiscard]] std::optional<uint64_t> Written(const http::client::Answer& answer, uint64_t points) const;

@@ -9,6 +9,7 @@
 
 #include "base/small_file.h"
 #include "export/push/request_test_util.h"
+#include "testing/certificates.h"
 #include "testing/fake_clock.h"
 #include "testing/fake_tree.h"
 #include "testing/scripted_peer.h"
@@ -291,7 +292,7 @@ TEST_F(DeliveryTest, Stop_EndsTheAttemptAndCountsNothing) {
 
 TEST_F(DeliveryTest, Secrets_AreReadBeforeEachAttemptAndNotLogged) {
   std::string tenant;
-  target_.add_secrets = [&](http::client::ClientRequest& request) -> Status {
+  target_.add_secrets = [&](http::client::Peer&, http::client::ClientRequest& request) -> Status {
     if (tenant.empty()) return Fail(ErrorKind::kIo, "no file");
     request.headers.emplace_back("X-Scope-OrgID", tenant);
     return {};
@@ -308,6 +309,29 @@ TEST_F(DeliveryTest, Secrets_AreReadBeforeEachAttemptAndNotLogged) {
   EXPECT_THAT(heads_.back(), HasSubstr("X-Scope-OrgID: s3cret-tenant\r\n"));
   EXPECT_THAT(logged, HasSubstr("answered 400: unknown"));
   EXPECT_THAT(logged, ::testing::Not(HasSubstr("s3cret")));
+}
+
+TEST_F(DeliveryTest, Certificates_AreReadBeforeEachAttempt) {
+  const auto authority = testing::MakeAuthority("new");
+  const auto leaf = testing::MakeLeaf(authority, "server", "IP:127.0.0.1");
+  const ScriptedPeer server(
+      [](PeerConnection& client, const std::stop_token&) {
+        if (client.ReadHead() && client.ReadBytes(3) == "one") client.Send(kOk);
+      },
+      {.cert = leaf.cert, .key = leaf.key});
+  std::string ca = testing::MakeAuthority("old").cert;
+  target_.peer = {.host = "127.0.0.1", .port = server.port()};
+  target_.add_secrets = [&](http::client::Peer& peer, http::client::ClientRequest&) -> Status {
+    peer.ca = ca;
+    return {};
+  };
+  Open();
+  delivery_->Add(Body("one"));
+  EXPECT_EQ(Attempt(), 1s);
+  EXPECT_EQ(Failures(PushFailure::kCertificate), 1U);
+  ca = authority.cert;
+  EXPECT_EQ(Attempt(), std::nullopt);
+  EXPECT_EQ(delivery_->status().requests, 1U);
 }
 
 }  // namespace
