@@ -120,7 +120,8 @@ Delivery::Outcome Delivery::Send(const Complete& complete, const std::stop_token
     outcome.body += piece;
     return {};
   };
-  outcome.answer = client_.Send(complete.peer, complete.request, take, stop);
+  outcome.answer = target_.send ? target_.send(complete.peer, complete.request, take, stop)
+                                : client_.Send(complete.peer, complete.request, take, stop);
   return outcome;
 }
 
@@ -140,15 +141,19 @@ void Delivery::Attempt(const std::stop_token& stop) {
   if (outcome.has_2xx) return Accept(outcome, points);
   const auto delay = options_.retry.Next(request, outcome.answer, ++failures_, Random(), clock_.Wall());
   const bool is_final = !delay && outcome.answer;
-  std::string text = outcome.answer ? fmt::format("{} answered {}: {}", target_.peer.Url(), outcome.answer->status,
-                                                  outcome.answer->body.substr(0, kMaxShown))
-                                    : outcome.answer.error().message;
+  std::string text = outcome.answer ? Describe(*outcome.answer) : outcome.answer.error().message;
   if (outcome.answer && outcome.answer->status == kUnsupported) text = target_.unsupported_hint + text;
   NoteFailure(FailureOf(outcome.answer), HideSecrets(HideLogin(text, request), request, target_.request.headers.size()),
               is_final ? "dropped its data points" : "retrying");
   if (is_final) return Refuse(*outcome.answer, points);
   // Errors that only an operator can end, such as a wrong certificate, are retried too: the files may change.
   Postpone(delay ? *delay : options_.retry.Delay(failures_, Random()));
+}
+
+std::string Delivery::Describe(const Answer& answer) const {
+  const std::string_view reason = std::string_view(answer.body).substr(0, kMaxShown);
+  return target_.send ? fmt::format("{} answered {}", target_.peer.Url(), reason)
+                      : fmt::format("{} answered {}: {}", target_.peer.Url(), answer.status, reason);
 }
 
 void Delivery::Postpone(Nanoseconds delay) { not_before_ = clock_.Now() + delay; }

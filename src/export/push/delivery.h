@@ -41,6 +41,11 @@ struct Target {
   /// Adds certificates to a copy of `peer`, and headers and the login to a copy of `request`, before each attempt.
   /// Null: there are none.
   std::function<Status(http::client::Peer& peer, http::client::ClientRequest& request)> add_secrets{};
+  /// Sends by another protocol than HTTP/1.1, as Client::Send() does. The answer has the HTTP status that fits best,
+  /// and its body is the whole reason. Null: HTTP/1.1.
+  std::function<Result<http::client::Answer>(const http::client::Peer& peer, const http::client::ClientRequest& request,
+                                             const http::client::OnPiece& take, const std::stop_token& stop)>
+      send{};
   /// Reads the body of a 2xx. Null: it has no meaning.
   std::function<Result<Receipt>(std::string_view answer)> read_receipt{};
   /// Name of a header of the answer with the number of data points that the server stored. "": there is none; otherwise
@@ -90,6 +95,7 @@ class Delivery {
   [[nodiscard]] Result<Receipt> ReadReceipt(const Outcome& outcome, uint64_t points) const;
   /// Returns the number in Target::written_header, at most `points`; nothing if the answer has none.
   [[nodiscard]] std::optional<uint64_t> Written(const http::client::Answer& answer, uint64_t points) const;
+  [[nodiscard]] std::string Describe(const http::client::Answer& answer) const;
   /// The two remove the first request, of `points` data points.
   void Accept(const Outcome& outcome, uint64_t points);
   void Refuse(const http::client::Answer& answer, uint64_t points);

@@ -334,5 +334,31 @@ TEST_F(DeliveryTest, Certificates_AreReadBeforeEachAttempt) {
   EXPECT_EQ(delivery_->status().requests, 1U);
 }
 
+TEST_F(DeliveryTest, OtherProtocol_SendsAndDescribes) {
+  unsigned status = 503;
+  target_.send = [&](const http::client::Peer&, const http::client::ClientRequest& request,
+                     const http::client::OnPiece& take, const std::stop_token&) -> Result<http::client::Answer> {
+    received_.push_back(*std::get<http::client::SharedText>(request.body));
+    if (status == 200) KEPLER_CHECK_OK(take("done"));
+    return http::client::Answer{.status = status, .body = "UNAVAILABLE: no backend", .retry_after = "7"};
+  };
+  std::string read;
+  target_.read_receipt = [&](std::string_view answer) -> Result<Receipt> {
+    read = answer;
+    return Receipt{};
+  };
+  Open();
+  delivery_->Add(Body("one"));
+  ::testing::internal::CaptureStdout();
+  EXPECT_EQ(Attempt(), 7s);
+  EXPECT_THAT(::testing::internal::GetCapturedStdout(), HasSubstr("answered UNAVAILABLE: no backend"));
+  EXPECT_EQ(Failures(PushFailure::kThrottled), 1U);
+  status = 200;
+  EXPECT_EQ(Attempt(), std::nullopt);
+  EXPECT_EQ(read, "done");
+  EXPECT_THAT(received_, ElementsAre("one", "one"));
+  EXPECT_EQ(delivery_->status().points, 1U);
+}
+
 }  // namespace
 }  // namespace kepler::push
