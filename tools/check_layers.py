@@ -59,7 +59,7 @@ SEES = {
     "export/api": {"base", "json", "snapshot", "status", "export/series", "http/server"},
     "export/json_lines": {"base", "json", "snapshot", "status", "export/series"},
     "export/push": {"base", "status", "http/client"},
-    "export/otlp": {"base", "snapshot", "status", "export/push", "export/series", "http/client"},
+    "export/otlp": {"base", "snapshot", "status", "export/push", "export/series", "http/client", "http/grpc"},
     "export/remote_write": {"base", "snapshot", "status", "export/push", "export/series"},
     "top": {"base", "json", "export/stdout"},
     "top/terminal": {"base", "top"},
