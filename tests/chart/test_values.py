@@ -107,7 +107,7 @@ class Values(unittest.TestCase):
         config = {".".join(path): schema for path, schema in keys(SCHEMA["properties"]["config"])}
         self.assertEqual({key for key, _, _ in rows}, set(config))
         for key, kind, meaning in rows:
-            choices = re.search(r"[Oo]ne of ([\w, -]+)$", meaning)
+            choices = re.search(r"[Oo]ne of ([\w/, -]+)$", meaning)
             choices = choices and choices[1].split(", ")
             bounds = re.search(r"(\d+) to (\d+)$", kind)
             bounds = dict(zip(("minimum", "maximum"), map(int, bounds.groups()))) if bounds else {}

@@ -65,6 +65,9 @@ struct PushServer {
   std::string key_file{};
 };
 
+/// In the order of the choices. kAuto: that of the environment, or HTTP.
+enum class OtlpProtocol : uint8_t { kAuto, kHttp, kGrpc };
+
 /// A server of Prometheus remote write.
 struct RemoteWrite {
   PushServer server{.interval = std::chrono::seconds(15), .timeout = std::chrono::seconds(30)};
@@ -120,6 +123,7 @@ struct Config {
   series::NameSet names = series::NameSet::kV011;
   series::LabelSet labels = series::LabelSet::kV011;
   PushServer otlp;
+  OtlpProtocol otlp_protocol = OtlpProtocol::kAuto;
   otlp::Compression otlp_compression = otlp::Compression::kGzip;
   RemoteWrite remote_write;
   JsonLines json_lines;

@@ -66,7 +66,10 @@ Result<push::Target> MakeTarget(std::string_view exporter, const PushKeys& keys,
   auto url = http::client::ParseUrl(server.endpoint);
   if (!url) return At(fmt::format("{}.{}", keys.section, keys.url), url.error());
   request.method = http::client::Method::kPost;
-  request.target = std::move(url->target);
+  if (request.target.empty())
+    request.target = std::move(url->target);
+  else if (url->target != "/")
+    return Fail(ErrorKind::kInvalid, fmt::format("{}.{}: a URL for gRPC ends after the port", keys.section, keys.url));
   request.may_repeat = true;  // a data point has its time, so a server knows a repeated one
   request.deadlines.total = std::chrono::ceil<std::chrono::milliseconds>(server.timeout);
   push::Target target{.exporter = exporter, .peer = std::move(url->peer), .request = std::move(request)};

@@ -18,8 +18,10 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "export/otlp/environment.h"
+#include "export/otlp/grpc_sender.h"
 #include "export/otlp/receipt.h"
 #include "export/remote_write/request_writer.h"
+#include "http/grpc/channel.h"
 
 namespace kepler::agent {
 namespace {
@@ -31,12 +33,25 @@ std::string Variable(std::string_view name) {
   return value == nullptr ? "" : value;
 }
 
-/// Fills what the configuration of `server` leaves open.
+bool IsGrpc(const Config& config, const otlp::Environment& environment) {
+  if (config.otlp_protocol != OtlpProtocol::kAuto) return config.otlp_protocol == OtlpProtocol::kGrpc;
+  return environment.protocol == otlp::Protocol::kGrpc;
+}
+
+/// The URL of the server; only that of metrics in the environment has its path already.
+std::string EndpointOf(const PushServer& configured, const otlp::Environment& environment, bool is_grpc) {
+  const std::string_view standard = is_grpc ? "http://localhost:4317" : "http://localhost:4318";
+  const std::string url =
+      configured.endpoint.empty() ? environment.endpoint.value_or(std::string(standard)) : configured.endpoint;
+  const bool is_complete = is_grpc || (configured.endpoint.empty() && environment.has_path);
+  return is_complete ? url : otlp::MetricsUrl(url);
+}
+
+/// Fills what the configuration of `server` leaves open, except the endpoint.
 void TakeEnvironment(const otlp::Environment& environment, PushServer& server, otlp::Compression& compression) {
   const auto take = [](auto& to, const auto& from) {
     if (to == std::remove_reference_t<decltype(to)>{} && from) to = *from;
   };
-  take(server.endpoint, environment.endpoint);
   take(server.interval, environment.interval);
   take(server.timeout, environment.timeout);
   take(server.ca_file, environment.ca_file);
@@ -47,12 +62,13 @@ void TakeEnvironment(const otlp::Environment& environment, PushServer& server, o
 }
 
 /// Logs which variables are used. A key of the configuration wins over its variable.
-void LogUses(const otlp::Environment& environment, const PushServer& configured) {
+void LogUses(const otlp::Environment& environment, const PushServer& configured, bool has_protocol) {
   struct Key {
     std::string_view end_of_name, path;
     bool is_set;
   };
   const Key keys[] = {{"_ENDPOINT", "endpoint", !configured.endpoint.empty()},
+                      {"_PROTOCOL", "protocol", has_protocol},
                       {"_INTERVAL", "interval", configured.interval != Duration::zero()},
                       {"_TIMEOUT", "timeout", configured.timeout != Duration::zero()},
                       {"_CLIENT_CERTIFICATE", "tls.certFile", !configured.cert_file.empty()},
@@ -74,6 +90,30 @@ push::QueueOptions MakeQueue(const PushServer& server, std::string encoding) {
   return {.max_bytes = static_cast<uint64_t>(server.max_queue_bytes),
           .directory = server.queue_directory,
           .encoding = std::move(encoding)};
+}
+
+Result<push::Target> MakeOtlpTarget(const PushServer& server, bool is_grpc, bool is_gzip, std::string headers) {
+  ClientRequest request;
+  if (is_grpc) {
+    request.target = otlp::kGrpcPath;
+  } else {
+    request.accept = request.content_type = "application/x-protobuf";
+    if (is_gzip) request.headers.emplace_back("Content-Encoding", "gzip");
+  }
+  KEPLER_TRY(push::Target target, MakeTarget("otlp", {.section = "exporter.otlp", .url = "endpoint"}, server,
+                                             std::move(request), std::move(headers)));
+  target.read_receipt = otlp::ReadReceipt;
+  if (!is_grpc) return target;
+  http::client::Peer peer = target.peer;
+  request = target.request;
+  KEPLER_CHECK_OK(target.add_secrets(peer, request));
+  if (const Status usable = http::grpc::CheckCall(peer, request); !usable)
+    return Fail(usable.error().kind, "exporter.otlp.headersFile: " + usable.error().message);
+  target.unsupported_hint = "the server may not accept metrics by OTLP over gRPC; check exporter.otlp.protocol: ";
+  target.send = [sender = std::make_shared<otlp::GrpcSender>(is_gzip)](const auto&... call) {
+    return sender->Send(call...);
+  };
+  return target;
 }
 
 otlp::Resource MakeResource(const Config& config, const BuildInfo& build, otlp::Resource given) {
@@ -101,23 +141,17 @@ Result<std::unique_ptr<push::Pusher>> MakeOtlp(const Config& config, const Build
                                                std::function<series::Reading()> read) {
   if (!config.otlp.enabled) return nullptr;
   const otlp::Environment environment = otlp::ReadEnvironment(Variable);
-  LogUses(environment, config.otlp);
+  LogUses(environment, config.otlp, config.otlp_protocol != OtlpProtocol::kAuto);
+  const bool is_grpc = IsGrpc(config, environment);
   PushServer server = config.otlp;
-  // The URL in the environment has its path already.
-  if (!server.endpoint.empty()) server.endpoint = otlp::MetricsUrl(server.endpoint);
+  server.endpoint = EndpointOf(config.otlp, environment, is_grpc);
   otlp::Compression compression = config.otlp_compression;
   TakeEnvironment(environment, server, compression);
-  if (server.endpoint.empty()) server.endpoint = otlp::MetricsUrl("http://localhost:4318");
   if (server.interval == Duration::zero()) server.interval = std::chrono::seconds(15);
   if (server.timeout == Duration::zero()) server.timeout = std::chrono::seconds(10);
 
-  ClientRequest request;
-  request.accept = request.content_type = "application/x-protobuf";
   const bool is_gzip = compression == otlp::Compression::kGzip;
-  if (is_gzip) request.headers.emplace_back("Content-Encoding", "gzip");
-  KEPLER_TRY(push::Target target, MakeTarget("otlp", {.section = "exporter.otlp", .url = "endpoint"}, server,
-                                             std::move(request), environment.headers.value_or("")));
-  target.read_receipt = otlp::ReadReceipt;
+  KEPLER_TRY(push::Target target, MakeOtlpTarget(server, is_grpc, is_gzip, environment.headers.value_or("")));
 
   series::Selection selection = MakeRenderOptions(config, build).selection;
   // The names of OpenTelemetry are made from those of 0.11.

@@ -29,6 +29,7 @@ constexpr std::array kKernelThreads = {"each"sv, "one"sv, "none"sv};
 constexpr std::array kIdlePayers = {"node"sv, "by-use"sv, "by-request"sv};
 constexpr std::array kDebugCollectors = {"go"sv, "process"sv};
 constexpr std::array kInformerModes = {"auto"sv, "kubelet"sv, "apiserver"sv};
+constexpr std::array kOtlpProtocols = {"auto"sv, "http/protobuf"sv, "grpc"sv};
 constexpr std::array kCompressions = {"none"sv, "gzip"sv};
 constexpr std::array kNameSets = {"v011"sv, "v07"sv, "both"sv};
 constexpr std::array kLabelSets = {"v011"sv, "kubernetes"sv};
@@ -215,12 +216,15 @@ constexpr Key kKeys[] = {
         "containers have too",
         kAt<&Config::labels>, {.choices = kLabelSets}),
     Key("exporter.otlp.enabled", "exporter.otlp",
-        "Send the metrics to an OpenTelemetry server by OTLP over HTTP. Environment variables OTEL_EXPORTER_OTLP_* "
-        "stand in for keys that are not set",
+        "Send the metrics to an OpenTelemetry server by OTLP. Environment variables OTEL_EXPORTER_OTLP_* stand in for "
+        "keys that are not set",
         kAt<&Config::otlp, &PushServer::enabled>),
     Key("exporter.otlp.endpoint", "exporter.otlp.endpoint",
-        "URL of the server; /v1/metrics is added. Empty: http://localhost:4318",
+        "URL of the server; /v1/metrics is added, except with gRPC. Empty: http://localhost:4318, with gRPC "
+        "http://localhost:4317",
         kAt<&Config::otlp, &PushServer::endpoint>),
+    Key("exporter.otlp.protocol", "", "Protocol of requests; auto: OTEL_EXPORTER_OTLP_PROTOCOL, or http/protobuf",
+        kAt<&Config::otlp_protocol>, {.choices = kOtlpProtocols}),
     Key("exporter.otlp.interval", "", "Time between two pushes; 0: 15s", kAt<&Config::otlp, &PushServer::interval>,
         {.min = 0, .max = kHour, .min_above_zero = kSecond}),
     Key("exporter.otlp.timeout", "", "Timeout of a request; 0: 10s", kAt<&Config::otlp, &PushServer::timeout>,

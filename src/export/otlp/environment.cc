@@ -68,6 +68,11 @@ std::optional<Compression> AsCompression(const std::string& text) {
   return text == "none" ? std::optional(Compression::kNone) : std::nullopt;
 }
 
+std::optional<Protocol> AsProtocol(const std::string& text) {
+  if (text == "grpc") return Protocol::kGrpc;
+  return text == "http/protobuf" ? std::optional(Protocol::kHttp) : std::nullopt;
+}
+
 std::optional<Resource> AsResource(const std::string& text) {
   http::client::ClientRequest pairs;  // the format is that of headers
   if (!push::AddHeaderPairs(text, pairs)) return std::nullopt;
@@ -76,7 +81,6 @@ std::optional<Resource> AsResource(const std::string& text) {
 
 void ReadUnsupported(Reader& read) {
   for (const std::string prefix : {"OTEL_EXPORTER_OTLP_", "OTEL_EXPORTER_OTLP_METRICS_"}) {
-    read.Unsupported(prefix + "PROTOCOL", "http/protobuf", "the only protocol is http/protobuf");
     read.Unsupported(prefix + "INSECURE", "", "the scheme of the endpoint decides");
   }
   read.Unsupported("OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE", "cumulative",
@@ -98,13 +102,13 @@ Environment ReadEnvironment(const std::function<std::string(std::string_view)>& 
   Reader read(value, out);
   constexpr std::string_view kNoTime = "it is not a number of milliseconds from 1 to one day";
   // The URL for metrics is complete; the URL for all signals is not.
-  std::optional<std::string> general;
   read.Take("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", out.endpoint, AsText, "");
-  if (out.endpoint)
+  out.has_path = out.endpoint.has_value();
+  if (out.has_path)
     read.Unsupported("OTEL_EXPORTER_OTLP_ENDPOINT", "", "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT wins");
   else
-    read.Take("OTEL_EXPORTER_OTLP_ENDPOINT", general, AsText, "");
-  if (general) out.endpoint = MetricsUrl(*general);
+    read.Take("OTEL_EXPORTER_OTLP_ENDPOINT", out.endpoint, AsText, "");
+  read.Option("PROTOCOL", out.protocol, AsProtocol, "it is neither grpc nor http/protobuf");
   read.Option("HEADERS", out.headers, AsHeaders, "it is not a list of name=value");
   read.Option("TIMEOUT", out.timeout, AsMilliseconds, kNoTime);
   read.Option("COMPRESSION", out.compression, AsCompression, "it is neither gzip nor none");

@@ -2,6 +2,7 @@
 // The exporter in OpenTelemetry's environment variables: OTEL_EXPORTER_OTLP_*
 // and others. Source: the specification's pages on the OTLP exporter
 // (protocol/exporter.md) and on SDK variables. Pure.
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -14,10 +15,14 @@
 
 namespace kepler::otlp {
 
+enum class Protocol : uint8_t { kHttp, kGrpc };
+
 /// Values that are set.
 struct Environment {
-  std::optional<std::string> endpoint{};  // URL of metrics, with its path
-  std::optional<std::string> headers{};   // for push::AddHeaderPairs()
+  std::optional<std::string> endpoint{};  // URL
+  bool has_path = false;                  // the URL is that of metrics, with its path
+  std::optional<Protocol> protocol{};
+  std::optional<std::string> headers{};  // for push::AddHeaderPairs()
   std::optional<Nanoseconds> interval{}, timeout{};
   std::optional<Compression> compression{};
   std::optional<std::string> ca_file{}, cert_file{}, key_file{};

@@ -46,7 +46,9 @@ TEST(ReadEnvironment, AllSignals_AreUsed) {
                                  {"OTEL_METRIC_EXPORT_INTERVAL", "15000"},
                                  {"OTEL_RESOURCE_ATTRIBUTES", "service.name=loses,deployment.environment.name=a%20b"},
                                  {"OTEL_SERVICE_NAME", "power"}});
-  EXPECT_EQ(read.endpoint, "https://collector:4318/v1/metrics");
+  EXPECT_EQ(read.endpoint, "https://collector:4318/");
+  EXPECT_FALSE(read.has_path);
+  EXPECT_EQ(read.protocol, Protocol::kHttp);
   EXPECT_EQ(read.headers, "api-key=k");
   EXPECT_EQ(read.timeout, 2500ms);
   EXPECT_EQ(read.interval, 15s);
@@ -62,13 +64,17 @@ TEST(ReadEnvironment, AllSignals_AreUsed) {
 TEST(ReadEnvironment, MetricsNames_Win) {
   const Environment read = Read({{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://a:4318"},
                                  {"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "http://b/own/path"},
+                                 {"OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "grpc"},
                                  {"OTEL_EXPORTER_OTLP_TIMEOUT", "1"},
                                  {"OTEL_EXPORTER_OTLP_METRICS_TIMEOUT", "2"}});
   EXPECT_EQ(read.endpoint, "http://b/own/path");
+  EXPECT_TRUE(read.has_path);
+  EXPECT_EQ(read.protocol, Protocol::kGrpc);
   EXPECT_EQ(read.timeout, 2ms);
   EXPECT_THAT(Uses(read),
               UnorderedElementsAre(Pair("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT wins"),
                                    Pair("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", ""),
+                                   Pair("OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", ""),
                                    Pair("OTEL_EXPORTER_OTLP_METRICS_TIMEOUT", ""),
                                    Pair("OTEL_EXPORTER_OTLP_TIMEOUT", "OTEL_EXPORTER_OTLP_METRICS_TIMEOUT wins")));
 }
@@ -77,17 +83,18 @@ TEST(ReadEnvironment, InvalidAndUnsupported_AreIgnoredWithTheReason) {
   const Environment read = Read({{"OTEL_EXPORTER_OTLP_TIMEOUT", "soon"},
                                  {"OTEL_EXPORTER_OTLP_HEADERS", "s3cret"},
                                  {"OTEL_EXPORTER_OTLP_COMPRESSION", "zstd"},
-                                 {"OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "grpc"},
+                                 {"OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "http/json"},
                                  {"OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE", "delta"},
                                  {"OTEL_METRIC_EXPORT_INTERVAL", "0"}});
   EXPECT_EQ(read.timeout, std::nullopt);
+  EXPECT_EQ(read.protocol, std::nullopt);
   EXPECT_EQ(read.headers, std::nullopt);
   EXPECT_THAT(Uses(read),
               UnorderedElementsAre(
                   Pair("OTEL_EXPORTER_OTLP_TIMEOUT", "it is not a number of milliseconds from 1 to one day"),
                   Pair("OTEL_EXPORTER_OTLP_HEADERS", "it is not a list of name=value"),
                   Pair("OTEL_EXPORTER_OTLP_COMPRESSION", "it is neither gzip nor none"),
-                  Pair("OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "the only protocol is http/protobuf"),
+                  Pair("OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "it is neither grpc nor http/protobuf"),
                   Pair("OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE", "the only temporality is cumulative"),
                   Pair("OTEL_METRIC_EXPORT_INTERVAL", "it is not a number of milliseconds from 1 to one day")));
 }
