@@ -2,6 +2,7 @@
 import dataclasses
 import gzip
 
+from exposition import microjoules
 from harness import wait_until
 from protobuf_messages import message_class
 from push_server import PushServer
@@ -100,3 +101,29 @@ class OtlpServer(PushServer):
     def wait(self, count=1):
         """The latest push, once there are `count` of them."""
         return wait_until(lambda: len(self.pushes) >= count and self.pushes[-1], f"{count} pushes")
+
+
+def counted(agent, family, **labels):
+    return int(agent.scrape().value(family, exporter="otlp", **labels))
+
+
+def pair_of_one_tick(agent, server):
+    """A scrape and a push of the same figures."""
+    def pair():
+        scrape = agent.scrape()
+        at = round(scrape.value("kepler_snapshot_timestamp_seconds") * 10**9)
+        return next(((scrape, push) for push in server.pushes if abs(push.time - at) < 10**6), None)
+    return wait_until(pair, "a push and a scrape of one tick")
+
+
+def check_figures(test, scrape, push):
+    """The sums of both are equal to the microjoule."""
+    for zone in scrape.zones():
+        for family, name in (("kepler_process_cpu_joules_total", "kepler_process_cpu_joules"),
+                             ("kepler_node_cpu_joules_total", "hw.energy"),
+                             ("kepler_node_cpu_active_joules_total", "kepler_node_cpu_active_joules"),
+                             ("kepler_node_cpu_unlisted_joules_total", "kepler_node_cpu_unlisted_joules"),
+                             ("kepler_node_cpu_unattributed_joules_total", "kepler_node_cpu_unattributed_joules")):
+            wanted = {"hw__id": zone} if name == "hw.energy" else {"zone": zone}
+            test.assertEqual(push.microjoules(name, **wanted), microjoules(scrape.sum(family, zone=zone)), (name, zone))
+    test.assertGreater(push.microjoules("hw.energy", hw__id="package"), 0)

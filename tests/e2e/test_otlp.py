@@ -11,7 +11,7 @@ import unittest
 
 from exposition import microjoules
 from harness import Agent, end, free_port, require, run_tests, run_to_end, wait_until
-from otlp import OtlpServer
+from otlp import OtlpServer, check_figures, counted, pair_of_one_tick
 from prometheus import replace_once
 from push_server import check_refused, make_certificate
 
@@ -27,28 +27,12 @@ exporter:
 """
 
 
-def counted(agent, family, **labels):
-    return int(agent.scrape().value(family, exporter="otlp", **labels))
-
-
 class Figures(unittest.TestCase):
     def test_a_push_has_the_figures_of_the_scrape_of_its_time(self):
         with OtlpServer() as server, Agent(config=CONFIG % server.url) as agent:
-            def pair():
-                scrape = agent.scrape()
-                at = round(scrape.value("kepler_snapshot_timestamp_seconds") * 10**9)
-                return next(((scrape, push) for push in server.pushes if abs(push.time - at) < 10**6), None)
             server.wait(2)
-            scrape, push = wait_until(pair, "a push and a scrape of one tick")
-            for zone in scrape.zones():
-                for family, name in (("kepler_process_cpu_joules_total", "kepler_process_cpu_joules"),
-                                     ("kepler_node_cpu_joules_total", "hw.energy"),
-                                     ("kepler_node_cpu_active_joules_total", "kepler_node_cpu_active_joules"),
-                                     ("kepler_node_cpu_unlisted_joules_total", "kepler_node_cpu_unlisted_joules"),
-                                     ("kepler_node_cpu_unattributed_joules_total", "kepler_node_cpu_unattributed_joules")):
-                    wanted = {"hw__id": zone} if name == "hw.energy" else {"zone": zone}
-                    self.assertEqual(push.microjoules(name, **wanted), microjoules(scrape.sum(family, zone=zone)), (name, zone))
-            self.assertGreater(push.microjoules("hw.energy", hw__id="package"), 0)
+            scrape, push = pair_of_one_tick(agent, server)
+            check_figures(self, scrape, push)
             own = push.of("process.cpu.time", process__pid=str(agent.process.pid))
             self.assertEqual([(point.unit, point.is_sum) for point in own], [("s", True)])
             self.assertEqual({point.unit for point in push.of("hw.energy")}, {"J"})
@@ -70,7 +54,7 @@ class Figures(unittest.TestCase):
             environment = {**os.environ, "OTEL_EXPORTER_OTLP_ENDPOINT": server.url, "OTEL_METRIC_EXPORT_INTERVAL": "1000",
                            "OTEL_EXPORTER_OTLP_HEADERS": "x-team=blue%20sky,authorization=Bearer%20s3cret",
                            "OTEL_EXPORTER_OTLP_COMPRESSION": "none", "OTEL_SERVICE_NAME": "watts",
-                           "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}
+                           "OTEL_EXPORTER_OTLP_PROTOCOL": "http/json"}
             code, output = run_to_end("--exporter.otlp", f"--web.listen-address=127.0.0.1:{free_port()}", env=environment)
             self.assertEqual(code, 1, output)
             self.assertRegex(output, "exporter.otlp: http://127.0.0.1:[0-9]+ would receive the token in plain text; use https")
@@ -82,7 +66,7 @@ class Figures(unittest.TestCase):
                 self.assertEqual(push.headers["x-team"], "blue sky")
                 self.assertNotIn("Content-Encoding", push.headers)
                 self.assertEqual(push.resource["service.name"], "watts")
-                agent.wait_log("is ignored.*OTEL_EXPORTER_OTLP_PROTOCOL.*the only protocol is http/protobuf")
+                agent.wait_log("is ignored.*OTEL_EXPORTER_OTLP_PROTOCOL.*it is neither grpc nor http/protobuf")
                 self.assertNotIn("blue sky", agent.log())
 
     def test_bad_settings_are_refused_by_the_check_too(self):
@@ -99,11 +83,11 @@ class Figures(unittest.TestCase):
 class Collector(contextlib.AbstractContextManager):
     """An OpenTelemetry Collector that gives what it receives to `url`, and answers only then."""
 
-    def __init__(self, folder, url):
+    def __init__(self, folder, url, protocol):
         self.port = free_port()
         self.config = os.path.join(folder, "collector.yaml")
         with open(self.config, "w", encoding="utf-8") as file:
-            json.dump({"receivers": {"otlp": {"protocols": {"http": {"endpoint": f"127.0.0.1:{self.port}"}}}},
+            json.dump({"receivers": {"otlp": {"protocols": {protocol: {"endpoint": f"127.0.0.1:{self.port}"}}}},
                        "exporters": {"otlphttp": {"endpoint": url, "sending_queue": {"enabled": False}}},
                        "service": {"telemetry": {"metrics": {"level": "none"}},
                                    "pipelines": {"metrics": {"receivers": ["otlp"], "exporters": ["otlphttp"]}}}}, file)
@@ -119,13 +103,20 @@ class Collector(contextlib.AbstractContextManager):
 
 class RealCollector(unittest.TestCase):
     def test_a_collector_passes_on_every_tick_of_an_outage(self):
+        self.check("http", "http/protobuf")
+
+    def test_a_collector_passes_on_every_tick_of_an_outage_by_grpc(self):
+        self.check("grpc", "grpc")
+
+    def check(self, receiver, protocol):
         """KEPLER_E2E_OUTAGE: seconds without a Collector."""
         require(os.access(COLLECTOR, os.X_OK), f"{COLLECTOR} is missing: tests/cluster/programs.py otelcol builds it")
         outage = float(os.environ.get("KEPLER_E2E_OUTAGE", "4"))
         with tempfile.TemporaryDirectory() as folder, OtlpServer() as server:
-            collector = Collector(folder, server.url.removesuffix("/v1/metrics"))
+            collector = Collector(folder, server.url.removesuffix("/v1/metrics"), receiver)
             interval = max(1, outage / 30)  # the queue has a limit
             config = (CONFIG % f"http://127.0.0.1:{collector.port}").replace("    interval: 1s", f"    interval: {interval:g}s")
+            config += f"    protocol: {protocol}\n"
             with Agent(config=config) as agent:
                 scrapes = {}
 
