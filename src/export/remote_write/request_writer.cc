@@ -93,12 +93,13 @@ void RequestWriter::MakeRow(const series::Labels& labels) {
   }
   if (labels.further != nullptr && !labels.further->empty()) {
     for (const auto& [name, value] : *labels.further) {
+      if (value.empty()) continue;  // an empty label is no label, also in the key
       row_.push_back({name, Valid(value)});
       row_key_ = Mix(Mix(row_key_, name), row_.back().value);
     }
     std::ranges::sort(row_, {}, &Label::name);
   }
-  // An empty label is no label. The zone of AddZones() has no value here.
+  // The zone of AddZones() has no value here.
   std::erase_if(row_, [](const Label& label) { return label.value.empty(); });
 }
 

@@ -159,6 +159,22 @@ TEST_P(RequestWriterTest, SeriesThatEnded_GetOneStaleMarker) {
   EXPECT_THAT(ended(3, State::kTerminated, false), IsEmpty());
 }
 
+TEST_P(RequestWriterTest, EmptyLabelThatIsRemoved_EndsNoSeries) {
+  RequestWriter writer(options_, [this] { return reading_; });
+  const auto push = [&](uint64_t sequence, snapshot::LabelList labels) {
+    *s_ = testing::EmptySnapshot({"package"});
+    s_->sequence = sequence;
+    s_->taken_at += seconds(15 * sequence);
+    testing::AddRow(
+        s_->pods,
+        snapshot::PodIdentity{.id = "p1", .labels = std::make_shared<const snapshot::LabelList>(std::move(labels))});
+    return Next(writer, GetParam());
+  };
+  push(1, {{"label_canary", ""}, {"label_tier", "front"}});
+  EXPECT_THAT(push(2, {{"label_tier", "front"}}), Not(Contains(HasSubstr(" stale "))));
+  EXPECT_THAT(push(3, {{"label_tier", "back"}}), Contains(AllOf(HasSubstr("label_tier=front"), HasSubstr(" stale "))));
+}
+
 TEST_P(RequestWriterTest, TextThatIsNotUtf8_IsRepaired) {
   testing::AddRow(s_->processes, testing::Process(7, "a\xff\"\n\\", "/\xc3"), {});
   EXPECT_THAT(Series(), Contains(HasSubstr("comm=a\xEF\xBF\xBD\"\n\\ exe=/\xEF\xBF\xBD ")));
