@@ -94,6 +94,7 @@ void FindSeries(By by, std::span<const std::string> zones, const recording::Reco
                         .zone = static_cast<size_t>(zone - zones.begin()),
                         .samples = &series.samples};
       for (const auto& [name, value] : found.series.texts) found.key += name + '=' + value + '\0';
+      if (by == By::kPod) AddPodNames(series.labels, range.targets[*target].labels, found.series);
       if (is_info)
         AddVmInfo(std::move(found), infos);
       else

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/text.h"
 
@@ -127,6 +128,15 @@ std::optional<EnergySeries> EnergySeriesOf(By by, std::string_view metric, const
   for (const std::string_view name : names)
     if (const std::string_view value = OwnLabel(labels, name); !value.empty()) series.texts.emplace_back(name, value);
   return series;
+}
+
+void AddPodNames(const Labels& labels, const Labels& target, EnergySeries& series) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kNames = {
+      {{"pod_name", "pod"}, {"pod_namespace", "namespace"}}};
+  const bool has_name = std::ranges::any_of(series.texts, [](const auto& text) { return text.first == "pod_name"; });
+  const bool is_targets = LabelOf(labels, "exported_pod").empty() && LabelOf(labels, "pod") == LabelOf(target, "pod");
+  if (has_name || is_targets) return;
+  for (const auto& [text, label] : kNames) series.texts.emplace_back(text, OwnLabel(labels, label));
 }
 
 Labels TargetOf(const Labels& labels) {

@@ -32,6 +32,10 @@ struct EnergySeries {
 [[nodiscard]] std::optional<EnergySeries> EnergySeriesOf(By by, std::string_view metric,
                                                          const recording::Labels& labels);
 
+/// Adds the names of a pod from the labels `pod` and `namespace`, which it has with labelNames: kubernetes. A label
+/// that is the target's says nothing about the pod.
+void AddPodNames(const recording::Labels& labels, const recording::Labels& target, EnergySeries& series);
+
 /// Labels of a node's series that the server has added: those of its target.
 [[nodiscard]] recording::Labels TargetOf(const recording::Labels& labels);
 /// True if a series can be of that target: labels that the agent may have given to it do not count.

@@ -37,5 +37,24 @@ TEST(PrometheusSeries, LabelThatTheServerRenamed_IsTheAgents) {
               ElementsAre(std::pair("job", "k")));
 }
 
+TEST(PrometheusSeries, NamesOfPods_AreNotThoseOfTheTarget) {
+  const Labels target = {{"job", "kepler"}, {"namespace", "kepler"}, {"pod", "kepler-x2c4"}};
+  const auto names = [&](Labels labels) {
+    labels.insert(labels.end(), {{"node_name", "n1"}, {"pod_id", "id"}, {"zone", "package"}});
+    auto series = *EnergySeriesOf(By::kPod, "kepler_pod_cpu_joules_total", labels);
+    AddPodNames(labels, target, series);
+    std::string all;
+    for (const auto& [name, value] : series.texts) all += name + "=" + value + " ";
+    return all;
+  };
+  EXPECT_EQ(names({{"namespace", "shop"}, {"pod", "web"}}), "pod_id=id pod_name=web pod_namespace=shop ");
+  EXPECT_EQ(
+      names({{"exported_namespace", "shop"}, {"exported_pod", "web"}, {"namespace", "kepler"}, {"pod", "kepler-x2c4"}}),
+      "pod_id=id pod_name=web pod_namespace=shop ");
+  EXPECT_EQ(names({{"namespace", "kepler"}, {"pod", "kepler-x2c4"}}), "pod_id=id ");
+  EXPECT_EQ(names({{"namespace", "kepler"}, {"pod", "kepler-x2c4"}, {"pod_name", "web"}, {"pod_namespace", "shop"}}),
+            "pod_id=id pod_name=web pod_namespace=shop ");
+}
+
 }  // namespace
 }  // namespace kepler::report

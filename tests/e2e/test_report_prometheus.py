@@ -16,6 +16,7 @@ from harness import Agent, free_port, run_tests, wait_until
 from prometheus import Prometheus, replace_once
 from test_model_data import Double
 from test_report import lines_of, report
+from test_teams import TEAMS, page as page_of_teams, scraped
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 NODE = 'kepler_node_cpu_joules_total{zone="package"}'
@@ -116,6 +117,28 @@ class ReportFromPrometheus(unittest.TestCase):
             self.assertTrue(made["gaps"], made)
             self.assertEqual((made["impossible_ticks"], made["notes"]), (0, []))
             self.assertIn("no ticks from", report(*self.options(server, "--by=node")).stdout)
+
+    def test_namespaces_and_pods_whatever_the_labels_of_the_target(self):
+        honors = page_of_teams("yaml")[1]
+        for config in (honors, replace_once(honors, "    honor_labels: true\n", "")):
+            with scraped(config) as server:
+                wait_until(lambda server=server: server.query("count(kepler_pod_cpu_joules_total)") >= [2], "pods", 60, period=0.5)
+                self.settled(server, 5)
+                for by, names in (("namespace", TEAMS), ("owner", TEAMS), ("pod", [f"{team}/{one.name}" for team, one in TEAMS.items()])):
+                    made, total = lines_of(f"--prometheus=http://127.0.0.1:{server.port}", "--from=1h", f"--by={by}")
+                    self.assertEqual(total, joules(server, made["to"]) - joules(server, made["from"]))
+                    self.assertEqual((made["impossible_ticks"], made["incomplete_ticks"]), (0, 0))
+                    rows = {line["name"]: line["joules"] for line in made["lines"] if line["kind"] == by}
+                    if by == "owner":
+                        rows = {name.split("/Deployment/")[0]: row for name, row in rows.items()}
+                    self.assertEqual(set(rows), set(names), by)
+                    if by == "namespace":
+                        series = f'sum by (namespace, exported_namespace) (kepler_namespace_cpu_joules_total{{zone="package"}} @ {milliseconds(made["to"]) / 1000})'
+                        used = {labels.get("exported_namespace", labels["namespace"]): value for labels, value in
+                                ((one["metric"], round(Decimal(one["value"][1]), 6)) for one in server.ask(query=series))}
+                        for team in TEAMS:
+                            self.assertLessEqual(rows[team], used[team])
+                            self.assertGreater(rows[team], 0)
 
     @contextlib.contextmanager
     def agent(self, port):
