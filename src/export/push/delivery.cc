@@ -128,7 +128,10 @@ Delivery::Outcome Delivery::Send(const Complete& complete, const std::stop_token
 void Delivery::Attempt(const std::stop_token& stop) {
   const Request* const first = queue_.First();
   NoteQueue();
-  if (first == nullptr) return;
+  if (first == nullptr) {  // a file of the queue may be readable later
+    if (!queue_.empty()) Postpone(options_.retry.Delay(++failures_, Random()));
+    return;
+  }
   const uint64_t points = first->points;
   const auto complete = MakeRequest(*first);
   if (!complete) {

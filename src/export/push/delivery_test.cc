@@ -150,6 +150,29 @@ TEST_F(DeliveryTest, OnlyDamagedRequests_LeaveNothingToSend) {
   EXPECT_EQ(Dropped(PushDrop::kFile), 2U);
 }
 
+TEST_F(DeliveryTest, AFileThatCannotBeReadNow_IsRetriedLater) {
+  testing::FakeTree tree;
+  DeliveryOptions options{.queue = {.directory = tree.Path("queue"), .encoding = "otlp"}};
+  options.retry.jitter = 0;
+  const auto start = [&] {
+    delivery_.reset();
+    delivery_ = std::make_unique<Delivery>(target_, options, clock_);
+    delivery_->Open();
+  };
+  start();
+  for (const char* body : {"one", "two"}) delivery_->Add(Body(body));
+  start();
+  {
+    const NoDescriptors none;
+    EXPECT_EQ(Attempt(), 1s);
+    EXPECT_EQ(Attempt(), 2s);
+  }
+  EXPECT_EQ(Failures(PushFailure::kFile), 2U);
+  EXPECT_EQ(Dropped(PushDrop::kFile), 0U);
+  while (delivery_->next_attempt()) static_cast<void>(Attempt());
+  EXPECT_THAT(Received(), ElementsAre("one", "two"));
+}
+
 TEST_F(DeliveryTest, NoServer_RetriesLaterAndLaterUntilItAnswers) {
   const auto port = target_.peer.port;
   target_.peer.port = 1;

@@ -42,6 +42,15 @@ Result<UniqueFd> Lock(const UniqueFd& directory, const std::string& path) {
   return FailErrno("lock", path + "/lock");
 }
 
+/// As FailErrno, for a file of the directory. Links are refused; the lack of descriptors or memory is not of the file.
+std::unexpected<Error> FailFile(std::string_view operation, std::string_view path) {
+  const int error = errno;
+  auto failed = FailErrno(operation, path, error);
+  if (error == ELOOP) failed.error().kind = ErrorKind::kPermission;
+  if (error == EMFILE || error == ENFILE || error == ENOMEM) failed.error().kind = ErrorKind::kUnavailable;
+  return failed;
+}
+
 /// Reads up to `size` bytes from `offset` on.
 Result<std::string> ReadAt(const UniqueFd& file, const std::string& path, size_t size, uint64_t offset) {
   std::string text(size, '\0');
@@ -49,7 +58,7 @@ Result<std::string> ReadAt(const UniqueFd& file, const std::string& path, size_t
   while (done < size) {
     const ssize_t got = ::pread(file.get(), text.data() + done, size - done, static_cast<off_t>(offset + done));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return FailErrno("read", path);
+    if (got < 0) return FailFile("read", path);
     if (got == 0) break;
     done += static_cast<size_t>(got);
   }
@@ -90,6 +99,10 @@ Result<StoredRequests> RequestDirectory::Open() {
       stored.requests.push_back({.number = number, .points = opened->header.points, .bytes = opened->header.body_size});
       continue;
     }
+    if (!opened && opened.error().kind == ErrorKind::kUnavailable) {
+      Close();
+      return std::unexpected(opened.error());
+    }
     stored.broken.push_back({.number = number,
                              .points = opened ? opened->header.points : 0,
                              .error = opened ? *opened->error : opened.error()});
@@ -126,9 +139,9 @@ Result<std::vector<uint64_t>> RequestDirectory::Numbers() const {
 Result<RequestDirectory::OpenedFile> RequestDirectory::OpenFile(uint64_t number) const {
   const std::string path = PathOf(number);
   UniqueFd file(::openat(directory_.get(), FileName(number).c_str(), O_RDONLY | kSafely));
-  if (!file.valid()) return FailErrno("open", path);
+  if (!file.valid()) return FailFile("open", path);
   struct stat status{};
-  if (::fstat(file.get(), &status) != 0) return FailErrno("stat", path);
+  if (::fstat(file.get(), &status) != 0) return FailFile("stat", path);
   if (!S_ISREG(status.st_mode)) return Fail(ErrorKind::kInvalid, path + " is not a regular file");
   KEPLER_TRY(const std::string begin, ReadAt(file, path, kMaxFileHeader, 0));
   auto header = ParseHeader(begin);

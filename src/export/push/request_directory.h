@@ -26,6 +26,10 @@ struct StoredRequest {
 [[nodiscard]] inline bool IsUseless(const Error& error) {
   return error.kind == ErrorKind::kMalformed || error.kind == ErrorKind::kInvalid;
 }
+/// True for an error that may end by itself: no descriptor or memory is left (kUnavailable), or the disk fails (kIo).
+[[nodiscard]] inline bool MayEnd(const Error& error) {
+  return error.kind == ErrorKind::kUnavailable || error.kind == ErrorKind::kIo;
+}
 
 struct BrokenFile {
   uint64_t number = 0;
@@ -45,13 +49,13 @@ class RequestDirectory {
 
   /// Creates the directory with mode 0700 (its parent must exist), locks it, and lists the requests by their headers.
   /// Removes useless files, and what an interrupted Write() left. Files with other names stay. Errors: as FailErrno;
-  /// kInvalid if others may write to the directory; kUnavailable if it is locked.
+  /// kInvalid if others may write to the directory; kUnavailable if it is locked, or no descriptor or memory is left.
   [[nodiscard]] Result<StoredRequests> Open();
   [[nodiscard]] bool is_open() const { return directory_.valid(); }
   void Close();
 
-  /// Errors of these as FailErrno. Read() fails with kMalformed for a damaged file, and with kInvalid for one with
-  /// another encoding.
+  /// Errors of these as FailErrno. Read() fails with kMalformed for a damaged file, with kInvalid for one with another
+  /// encoding, with kPermission for a link, and with kUnavailable if no descriptor or memory is left.
   [[nodiscard]] Status Write(uint64_t number, const Request& request);
   [[nodiscard]] Result<Request> Read(uint64_t number) const;
   [[nodiscard]] Status Remove(uint64_t number);

@@ -105,6 +105,10 @@ const Request* RequestQueue::First() {
       first.request.body = std::move(read->body);
       return &first.request;
     }
+    if (MayEnd(read.error())) {
+      NoteFailure("read", "failed to read a queued request, retrying", read.error());
+      return nullptr;
+    }
     LoseFile(first.request.points, read.error());
     if (IsUseless(read.error())) {
       Erase(entries_.begin());
@@ -141,10 +145,12 @@ void RequestQueue::Erase(Entries::iterator entry) {
 void RequestQueue::LoseFile(uint64_t points, const Error& error) {
   ++losses_.files;
   losses_.file_points += points;
-  log::Warn("failed to read a queued request, skipping it",
-            {{"exporter", std::string(exporter_)},
-             {"err", error.message},
-             {"action", IsUseless(error) ? "removing the file" : "leaving the file for the next start"}});
+  const bool is_useless = IsUseless(error);
+  limiter_.Say(log::Level::kWarn, is_useless ? "useless" : "unreadable", clock_.Now(),
+               "failed to read a queued request, skipping it",
+               {{"exporter", std::string(exporter_)},
+                {"err", error.message},
+                {"action", is_useless ? "removing the file" : "leaving the file for the next start"}});
 }
 
 void RequestQueue::NoteFailure(std::string_view cause, std::string_view message, const Error& error) {

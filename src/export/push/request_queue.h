@@ -38,7 +38,8 @@ class RequestQueue {
   /// own. To be called before requests are added, again and again.
   void Open();
   void Add(Request request);
-  /// The oldest request, until the next call of another member. Files that cannot be read are skipped. Null: none.
+  /// The oldest request, until the next call of another member. Null: there is none, or its file cannot be read now.
+  /// Files that are damaged, missing or closed to this user are skipped.
   [[nodiscard]] const Request* First();
   /// Removes what First() returned.
   void RemoveFirst();
