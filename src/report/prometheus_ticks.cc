@@ -127,7 +127,7 @@ class PrometheusTicks::Impl {
     if ((!node.counters.empty() && time <= node.last) || IsLeftOut(node, target, time)) return;
     std::vector<Energy> counters = sums.Counters();
     if (BeginsRun(node, target, time, counters))
-      node.lives.Clear();
+      node.lives.BeginRun();
     else if (const auto gap = time - node.last; node.interval.count() == 0 || gap < node.interval)
       node.interval = gap;
     node.counters = std::move(counters);

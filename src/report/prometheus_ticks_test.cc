@@ -150,6 +150,16 @@ TEST(PrometheusTicks, RestartOfTheAgent_CountsFromZero) {
   EXPECT_EQ(known.report->downtimes[0].to, ScrapeAt(30.5));
 }
 
+TEST(PrometheusTicks, PodBeforeAndAfterARestart_InOneRange) {
+  Samples samples;
+  samples.Scrape(-5, {{"web running", 10}, {"db running", 3}}, 0);
+  samples.Scrape(10, {{"web running", 20}, {"db running", 4}}, 0);
+  samples.Scrape(25, {{"web running", 1}, {"db running", 0.5}}, 0);
+  samples.Scrape(40, {{"web running", 2}, {"db running", 0.75}}, 0);
+  EXPECT_EQ(AmountsOf(ReadScrapes({samples.recording}).report),
+            (Amounts{{"shop/web", 12'000'000}, {"shop/db", 1'750'000}}));
+}
+
 TEST(PrometheusTicks, AgentThatStartsInThePeriod_CountsFromItsStart) {
   Samples samples;
   samples.Scrape(60, {{"web running", 3}}, 0);

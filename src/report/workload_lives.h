@@ -27,13 +27,14 @@ class WorkloadLives {
   };
 
   void BeginTick() { ++tick_; }
-  /// Valid until ForgetEnded() or Clear().
+  /// No counter of the ticks before goes on: the next tick is of another run of the agent.
+  void BeginRun() { ++tick_; }
+  /// Valid until ForgetEnded().
   [[nodiscard]] Life* Find(const std::string& key) { return &lives_[key]; }
   /// What the labels have in this tick, in either state. Once in a tick for each life.
   [[nodiscard]] Generations Advance(Life& life, std::optional<Energy> ended, std::optional<Energy> running);
   /// Drops lives without a counter in this tick.
   void ForgetEnded();
-  void Clear() { lives_.clear(); }
 
  private:
   std::unordered_map<std::string, Life> lives_;

@@ -34,6 +34,19 @@ TEST(WorkloadLives, SmallerCounter_IsAnother) {
   EXPECT_EQ(later.running, both.running);
 }
 
+TEST(WorkloadLives, CounterOfAnotherRun_IsAnother) {
+  WorkloadLives lives;
+  lives.BeginTick();
+  WorkloadLives::Life* const life = lives.Find("a");
+  const auto first = lives.Advance(*life, {}, Uj(5));
+  lives.BeginRun();
+  lives.BeginTick();
+  const auto second = lives.Advance(*life, {}, Uj(6));
+  EXPECT_NE(second.running, first.running);
+  lives.BeginTick();
+  EXPECT_EQ(lives.Advance(*life, {}, Uj(7)).running, second.running);
+}
+
 TEST(WorkloadLives, CounterThatWasAway_IsAnother) {
   WorkloadLives lives;
   lives.BeginTick();
