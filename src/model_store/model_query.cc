@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/parse.h"
+#include "base/percent.h"
 #include "base/text.h"
 #include "model/choice.h"
 #include "model/machine_json.h"
@@ -16,16 +16,6 @@ namespace kepler::model_store {
 namespace {
 
 constexpr std::string_view kPageCache = "bpf_page_cache_hit";
-
-std::string PercentEncode(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    const bool is_plain = is_letter || IsDigit(c) || c == '-' || c == '_' || c == '.';
-    out += is_plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
-  return out;
-}
 
 /// With the names of the model server, which rejects others in some versions.
 std::string OldMachine(const model::MachineSpec& machine) {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "base/parse.h"
+#include "base/percent.h"
 #include "json/document.h"
 #include "model/machine_json.h"
 
@@ -40,21 +40,8 @@ std::string One(const StoredModel& model) {
 
 }  // namespace
 
-std::string PercentEncodePath(std::string_view path) {
-  constexpr std::string_view kPlain = "-._~/";
-  std::string out;
-  for (const char c : path) {
-    const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    if (is_letter || IsDigit(c) || kPlain.contains(c))
-      out += c;
-    else
-      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
-  return out;
-}
-
 std::string PathOf(const StoredModel& model, const StoredFile& file) {
-  if (!model.own) return "/db/" + PercentEncodePath(file.relative);
+  if (!model.own) return "/db/" + PercentEncode(file.relative, "/");
   return fmt::format("/models/{}/model.json{}", model.name, &file == &*model.own ? "" : ".sig");
 }
 

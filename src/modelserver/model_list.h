@@ -14,7 +14,4 @@ namespace kepler::modelserver {
 /// The server's path of a file: "/models/NAME/model.json" of our own models, "/db/…" of others, percent-encoded.
 [[nodiscard]] std::string PathOf(const StoredModel& model, const StoredFile& file);
 
-/// A path of a URL with "%XX" for every byte that is not plain.
-[[nodiscard]] std::string PercentEncodePath(std::string_view path);
-
 }  // namespace kepler::modelserver

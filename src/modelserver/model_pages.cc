@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/html.h"
+#include "base/percent.h"
 #include "modelserver/card_sections.h"
 #include "modelserver/model_list.h"
 
@@ -89,7 +90,7 @@ std::string FileLines(const StoredModel& model) {
 }  // namespace
 
 std::string CardPath(const StoredModel& model) {
-  return "/models/" + PercentEncodePath(model.own ? model.name : model.id);
+  return "/models/" + PercentEncode(model.own ? model.name : model.id, "/");
 }
 
 std::string WriteListPage(const ModelIndex& index) {

@@ -4,20 +4,12 @@
 
 #include <algorithm>
 
+#include "base/percent.h"
+
 namespace kepler::top {
 namespace {
 
 constexpr size_t kMinRows = 50, kMaxRows = 1000;  // the API's own limit
-
-std::string PercentEncoded(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-                       c == '.' || c == '_' || c == '~';
-    out += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
-  return out;
-}
 
 }  // namespace
 
@@ -36,8 +28,8 @@ void Follow(const Readings& readings, size_t visible_rows, View& view) {
 std::string TargetOf(const View& view, size_t limit) {
   std::string target =
       fmt::format("/api/v1/snapshot?level={}&sort={}&limit={}", NameOf(view.now.level), NameOf(view.sort), limit);
-  if (!view.now.filter.empty()) target += "&search=" + PercentEncoded(view.now.filter);
-  if (!view.now.under.empty()) target += "&under=" + PercentEncoded(view.now.under);
+  if (!view.now.filter.empty()) target += "&search=" + PercentEncode(view.now.filter);
+  if (!view.now.under.empty()) target += "&under=" + PercentEncode(view.now.under);
   return target;
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/parse.h"
+#include "base/percent.h"
 #include "base/small_file.h"
 #include "base/text.h"
 #include "json/document.h"
@@ -90,7 +91,7 @@ Result<std::vector<std::string>> PrometheusSource::ZonesOf(const PrometheusQuery
   std::string selector = fmt::format(R"({{__name__=~"{}")", metrics);
   for (const std::string& match : match_) selector += "," + match;
   const std::string target =
-      fmt::format("/api/v1/label/zone/values?match%5B%5D={}&start={}&end={}", http::retrying::UrlEncode(selector + "}"),
+      fmt::format("/api/v1/label/zone/values?match%5B%5D={}&start={}&end={}", PercentEncode(selector + "}"),
                   Seconds(query.from - kLookBack), Seconds(query.to));
   std::string body;
   const auto take = [&](std::string_view piece) -> Status {
@@ -120,8 +121,7 @@ Result<std::vector<std::string>> PrometheusSource::ZonesOf(const PrometheusQuery
 Result<recording::Recording> PrometheusSource::Ask(const std::string& selector, const Range& range) {
   std::optional<recording::RecordingReader> reader;
   const std::string query = fmt::format("{}[{}ms]", selector, (range.end - range.begin).count());
-  const std::string target =
-      fmt::format("/api/v1/query?query={}&time={}", http::retrying::UrlEncode(query), Seconds(range.end));
+  const std::string target = fmt::format("/api/v1/query?query={}&time={}", PercentEncode(query), Seconds(range.end));
   const auto take = [&](std::string_view piece) -> Status {
     if (const Status read = reader->Read(piece); !read) return InAnswer(read.error());
     return {};

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <optional>
 #include <string>
 
 #include "base/base64.h"
 #include "base/parse.h"
+#include "base/percent.h"
 #include "base/text.h"
 
 namespace kepler::push {
@@ -48,21 +48,6 @@ std::string_view AddHeader(std::string_view name, std::string_view value, Client
   return "";
 }
 
-std::optional<std::string> Unescape(std::string_view text) {
-  std::string plain;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      plain += text[i];
-      continue;
-    }
-    const auto value = ParseNumber<uint8_t>(text.substr(std::min(i + 1, text.size()), 2), 16);
-    if (!value || text.size() < i + 3) return std::nullopt;
-    plain += static_cast<char>(*value);
-    i += 2;
-  }
-  return plain;
-}
-
 /// Calls add(part, its number), which returns why the part is invalid, for each
 /// part of `text` that is not blank.
 Status ForEachPart(std::string_view text, char separator, std::string_view noun, const auto& add) {
@@ -93,7 +78,7 @@ Status AddHeaderPairs(std::string_view text, ClientRequest& request) {
   return ForEachPart(text, ',', "pair", [&](std::string_view pair) -> std::string_view {
     const size_t equals = pair.find('=');
     if (equals == std::string_view::npos) return "a header is written as name=value";
-    const auto value = Unescape(Trim(pair.substr(equals + 1)));
+    const auto value = PercentDecode(Trim(pair.substr(equals + 1)));
     if (!value) return "% is not followed by two hexadecimal digits";
     return AddHeader(pair.substr(0, equals), *value, request);
   });

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/percent.h"
 #include "export/api/snapshot_json.h"
 #include "export/api/workloads.h"
 #include "export/series/figure_text.h"
@@ -17,25 +18,11 @@ namespace {
 
 using status::Domain;
 
-/// A text in a query: what is not a letter, digit, "-", "." or "_" becomes %XX.
-std::string QueryText(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const bool plain =
-        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_';
-    if (plain)
-      out += c;
-    else
-      fmt::format_to(std::back_inserter(out), "%{:02X}", static_cast<unsigned char>(c));
-  }
-  return out;
-}
-
 /// "level=pod&sort=watts&search=a%20b", without "&amp;".
 std::string QueryOf(const api::Query& query, snapshot::Level level, api::Sort sort) {
   std::string text = fmt::format("level={}&sort={}", snapshot::ToString(level), api::ToString(sort));
-  if (!query.search.empty()) text += "&search=" + QueryText(query.search);
-  if (!query.under.empty() && level == query.level) text += "&under=" + QueryText(query.under);
+  if (!query.search.empty()) text += "&search=" + PercentEncode(query.search);
+  if (!query.under.empty() && level == query.level) text += "&under=" + PercentEncode(query.under);
   return text;
 }
 

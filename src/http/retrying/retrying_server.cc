@@ -55,14 +55,6 @@ std::string ReasonIn(std::string_view body) {
   return line.empty() ? "it gave no reason" : SanitizeUtf8(line, kMaxShown);
 }
 
-std::string UrlEncode(std::string_view text) {
-  constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
-  std::string out;
-  for (const char c : text)
-    out += kPlain.contains(c) ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  return out;
-}
-
 Status Ask(Server& server, const std::string& target, const std::function<void()>& begin,
            const http::client::OnPiece& take) {
   return Send(server, {.target = target}, begin, take);

@@ -34,9 +34,6 @@ struct Server {
 /// What a server that refuses says why: "error" of a JSON text as Prometheus answers, else the first line.
 [[nodiscard]] std::string ReasonIn(std::string_view body);
 
-/// `text` as part of a query of a URL.
-[[nodiscard]] std::string UrlEncode(std::string_view text);
-
 /// Sends `request`, whose target is behind the prefix, with the login and the timeout of the server. `take` has the
 /// body in pieces; `begin` is called before each attempt, whose body begins anew. After a server error other than 501
 /// and 505, after 408, 429, a timeout or a broken connection it is retried as RetryPolicy says. kNotFound: the server

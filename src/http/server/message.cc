@@ -14,6 +14,7 @@
 #include <boost/beast/http/string_body.hpp>
 
 #include "base/parse.h"
+#include "base/percent.h"
 #include "base/text.h"
 
 namespace kepler::http::server {

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/parse.h"
+#include "base/percent.h"
 #include "base/text.h"
 
 namespace kepler::http::server {
@@ -32,21 +32,6 @@ std::string Headers::Get(std::string_view name) const {
     all += value;
   }
   return all;
-}
-
-std::optional<std::string> PercentDecode(std::string_view text) {
-  std::string decoded;
-  for (size_t i = 0; i < text.size(); ++i) {
-    decoded += text[i];
-    if (text[i] != '%') continue;
-    const auto digits = text.substr(i + 1, 2);
-    unsigned char byte = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), byte, 16);
-    if (error != std::errc{} || end != digits.data() + 2) return std::nullopt;
-    decoded.back() = static_cast<char>(byte);
-    i += 2;
-  }
-  return decoded;
 }
 
 Result<std::optional<std::string>> FindParameter(std::string_view query, std::string_view name) {

@@ -26,9 +26,6 @@ class Headers {
   std::vector<std::pair<std::string, std::string>> lines_;
 };
 
-/// Replaces each %XX by its byte. Returns nothing if a % is not followed by two hexadecimal digits.
-[[nodiscard]] std::optional<std::string> PercentDecode(std::string_view text);
-
 /// Returns the value of the first parameter `name` in a query such as "name=a%20b&on": decoded, with "+" as a space,
 /// and
 /// "" for a parameter without "=". Returns nothing if there is no such parameter. The error is kInvalid and names the

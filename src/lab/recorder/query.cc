@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "base/percent.h"
 #include "json/document.h"
 #include "lab/dataset/guests.h"
 #include "recording/recording_json.h"
@@ -68,9 +69,8 @@ class Asking {
       if (body.size() <= kMaxNamesBytes) return {};
       return Fail(ErrorKind::kMalformed, fmt::format("{}: too many metric names", server_.peer.Url()));
     };
-    const std::string target =
-        fmt::format("/api/v1/label/__name__/values?match%5B%5D={}&{}",
-                    http::retrying::UrlEncode("{__name__=~\"kepler_.+\"}"), ParametersOf(question_.range));
+    const std::string target = fmt::format("/api/v1/label/__name__/values?match%5B%5D={}&{}",
+                                           PercentEncode("{__name__=~\"kepler_.+\"}"), ParametersOf(question_.range));
     KEPLER_CHECK_OK(http::retrying::Ask(server_, target, [&] { body.clear(); }, take));
     auto names = ReadNames(body);
     if (!names) return Fail(names.error().kind, fmt::format("{}: {}", server_.peer.Url(), names.error().message));
@@ -156,9 +156,8 @@ class Asking {
 
   Status RecordPiece(const std::string& metric, const TimeRange& range) {
     std::optional<recording::RecordingReader> reader;
-    const std::string target =
-        fmt::format("/api/v1/query_range?query={}&{}&step={:.3f}", http::retrying::UrlEncode(SelectorOf(metric)),
-                    ParametersOf(range), question_.step);
+    const std::string target = fmt::format("/api/v1/query_range?query={}&{}&step={:.3f}",
+                                           PercentEncode(SelectorOf(metric)), ParametersOf(range), question_.step);
     ++out_.queries;
     KEPLER_CHECK_OK(http::retrying::Ask(
         server_, target, [&] { reader.emplace(recording::JsonLayout::kAnswer); },
