@@ -100,13 +100,14 @@ Status Agent::Build() {
       Wants(config_, DebugCollector::kProcess) ? prometheus::ScrapeCache::SelfStatusProvider(daemon::ReadSelfStatus)
                                                : nullptr,
       [this] { return HttpStatus(); }, [this] { return PushStatus(); });
-  const auto read = [this, freshness = config_.freshness] {
-    auto snapshot = collector_->Fresh();
-    const bool stale = snapshot && freshness.IsOld(snapshot->taken_boot, clock_.Now());
-    return series::Reading{.snapshot = std::move(snapshot),
-                           .stale = stale,
-                           .pushes = PushStatus(),
-                           .log_lines_dropped = log::LinesDropped()};
+  const auto fresh = [this, freshness = config_.freshness] {
+    return ReadingOf(collector_->Fresh(), freshness, clock_);
+  };
+  const auto read = [this, fresh] {
+    series::Reading reading = fresh();
+    reading.pushes = PushStatus();
+    reading.log_lines_dropped = log::LinesDropped();
+    return reading;
   };
   KEPLER_TRY(auto otlp, MakeOtlp(config_, build_, read));
   if (otlp) pushers_.push_back(std::move(otlp));
@@ -118,11 +119,7 @@ Status Agent::Build() {
   };
   KEPLER_TRY(auto remote_write, MakeRemoteWrite(config_, build_, read_all));
   if (remote_write) pushers_.push_back(std::move(remote_write));
-  json_lines_ = MakeJsonLines(config_, [this, freshness = config_.freshness] {
-    auto snapshot = collector_->Fresh();
-    const bool stale = snapshot && freshness.IsOld(snapshot->taken_boot, clock_.Now());
-    return json_lines::Reading{.snapshot = std::move(snapshot), .stale = stale};
-  });
+  json_lines_ = MakeJsonLines(config_, fresh);
   return {};
 }
 
@@ -131,9 +128,7 @@ Status Agent::StartAll() {
   KEPLER_CHECK_OK(collector_->Start());
   if (config_.prometheus_enabled) {
     const auto read = [this, freshness = config_.freshness] {
-      auto snapshot = collector_->Fresh();
-      const bool stale = snapshot && freshness.IsOld(snapshot->taken_boot, clock_.Now());
-      return web::Reading{std::move(snapshot), stale};
+      return ReadingOf(collector_->Fresh(), freshness, clock_);
     };
     metrics_ = std::make_unique<web::MetricsEndpoint>(read, *cache_, clock_);
     KEPLER_CHECK_OK(metrics_->Start());

@@ -204,8 +204,7 @@ Result<std::unique_ptr<push::Pusher>> MakeRemoteWrite(const Config& config, cons
       std::make_shared<SystemClock>());
 }
 
-std::unique_ptr<json_lines::FileExporter> MakeJsonLines(const Config& config,
-                                                        std::function<json_lines::Reading()> read) {
+std::unique_ptr<json_lines::FileExporter> MakeJsonLines(const Config& config, std::function<series::Reading()> read) {
   const JsonLines& from = config.json_lines;
   if (from.path.empty()) return nullptr;
   json_lines::FileOptions options{

@@ -25,6 +25,6 @@ namespace kepler::agent {
 
 /// Null if exporter.jsonLines.path is empty. `read` as above.
 [[nodiscard]] std::unique_ptr<json_lines::FileExporter> MakeJsonLines(const Config& config,
-                                                                      std::function<json_lines::Reading()> read);
+                                                                      std::function<series::Reading()> read);
 
 }  // namespace kepler::agent

@@ -6,7 +6,7 @@
 namespace kepler::json_lines {
 
 struct FileExporter::State {
-  State(FileOptions from, std::function<Reading()> reads, std::shared_ptr<const Clock> its_clock)
+  State(FileOptions from, std::function<series::Reading()> reads, std::shared_ptr<const Clock> its_clock)
       : options(std::move(from)),
         read(std::move(reads)),
         clock(std::move(its_clock)),
@@ -15,7 +15,7 @@ struct FileExporter::State {
   }
 
   const FileOptions options;
-  const std::function<Reading()> read;
+  const std::function<series::Reading()> read;
   const std::shared_ptr<const Clock> clock;
   RotatingFile file;
   log::LogLimiter limiter;
@@ -27,7 +27,8 @@ struct FileExporter::State {
   status::PushStatus status;  // guarded by mutex
 };
 
-FileExporter::FileExporter(FileOptions options, std::function<Reading()> read, std::shared_ptr<const Clock> clock)
+FileExporter::FileExporter(FileOptions options, std::function<series::Reading()> read,
+                           std::shared_ptr<const Clock> clock)
     : state_(std::make_shared<State>(std::move(options), std::move(read), std::move(clock))) {}
 
 FileExporter::~FileExporter() {
@@ -54,7 +55,7 @@ status::PushStatus FileExporter::status() const {
 void FileExporter::WriteOnce() { WriteOnce(*state_); }
 
 void FileExporter::WriteOnce(State& state) {
-  const Reading reading = state.read();
+  const series::Reading reading = state.read();
   if (!reading.snapshot || reading.snapshot->sequence == state.last_sequence) return;
   state.last_sequence = reading.snapshot->sequence;
   LineOptions lines = state.options.lines;

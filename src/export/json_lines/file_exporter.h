@@ -13,15 +13,10 @@
 #include "base/units.h"
 #include "export/json_lines/lines.h"
 #include "export/json_lines/rotating_file.h"
-#include "snapshot/snapshot.h"
+#include "export/series/reading.h"
 #include "status/push_status.h"
 
 namespace kepler::json_lines {
-
-struct Reading {
-  std::shared_ptr<const snapshot::Snapshot> snapshot;  // null: no snapshot yet
-  bool stale = false;
-};
 
 struct FileOptions {
   std::string path;
@@ -33,7 +28,7 @@ struct FileOptions {
 class FileExporter {
  public:
   /// `read` is called by the thread, and must be valid until the destructor has ended.
-  FileExporter(FileOptions options, std::function<Reading()> read, std::shared_ptr<const Clock> clock);
+  FileExporter(FileOptions options, std::function<series::Reading()> read, std::shared_ptr<const Clock> clock);
   ~FileExporter();
   FileExporter(const FileExporter&) = delete;
   FileExporter& operator=(const FileExporter&) = delete;

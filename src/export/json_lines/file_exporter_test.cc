@@ -22,7 +22,7 @@ class FileExporterTest : public ::testing::Test {
     options.lines.node = "n1";
     options.lines.levels = series::kAllLevels;
     return std::make_unique<FileExporter>(
-        std::move(options), [this] { return Reading{.snapshot = snapshot_, .stale = false}; }, testing::Lend(clock_));
+        std::move(options), [this] { return series::Reading{.snapshot = snapshot_}; }, testing::Lend(clock_));
   }
   void Tick(uint64_t sequence) {
     auto next = std::make_shared<snapshot::Snapshot>(testing::EmptySnapshot({"package"}));

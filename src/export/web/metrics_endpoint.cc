@@ -31,7 +31,8 @@ http::server::Pieces PlainPieces(prometheus::ScrapeCache::PagePtr page) {
 
 }  // namespace
 
-MetricsEndpoint::MetricsEndpoint(std::function<Reading()> read, prometheus::ScrapeCache& cache, const Clock& clock)
+MetricsEndpoint::MetricsEndpoint(std::function<series::Reading()> read, prometheus::ScrapeCache& cache,
+                                 const Clock& clock)
     : read_(std::move(read)), cache_(cache), clock_(clock) {}
 
 MetricsEndpoint::~MetricsEndpoint() = default;
@@ -68,13 +69,13 @@ void MetricsEndpoint::Loop(const std::stop_token& stop) {
 }
 
 void MetricsEndpoint::Answer(const std::vector<Scrape>& scrapes) {
-  const auto [snapshot, stale] = read_();
+  const series::Reading reading = read_();
   for (const Scrape& scrape : scrapes) {
-    if (!snapshot) {
+    if (!reading.snapshot) {
       scrape.responder(Unavailable("no snapshot yet; the first one is available within a second of startup\n"));
       continue;
     }
-    scrape.responder(PageOf(*snapshot, scrape, stale));
+    scrape.responder(PageOf(*reading.snapshot, scrape, reading.stale));
   }
 }
 

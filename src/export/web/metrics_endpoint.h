@@ -12,21 +12,17 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "export/prometheus/scrape_cache.h"
+#include "export/series/reading.h"
 #include "http/server/server.h"
 #include "snapshot/snapshot.h"
 
 namespace kepler::web {
 
-/// Data for all scrapes that wait together.
-struct Reading {
-  std::shared_ptr<const snapshot::Snapshot> snapshot;  // null: no snapshot yet
-  bool stale = false;                                  // too old for its watts to be valid
-};
-
 class MetricsEndpoint {
  public:
-  /// Both references must outlive the endpoint, which calls `read` and uses `cache` on its thread.
-  MetricsEndpoint(std::function<Reading()> read, prometheus::ScrapeCache& cache, const Clock& clock);
+  /// Both references must outlive the endpoint, which uses `cache` on its thread. It calls `read` there, once for all
+  /// scrapes that wait together.
+  MetricsEndpoint(std::function<series::Reading()> read, prometheus::ScrapeCache& cache, const Clock& clock);
   ~MetricsEndpoint();  // drops queued scrapes, which are answered with status 500
   MetricsEndpoint(const MetricsEndpoint&) = delete;
   MetricsEndpoint& operator=(const MetricsEndpoint&) = delete;
@@ -48,7 +44,7 @@ class MetricsEndpoint {
   /// Returns the response; status 503 if there is not enough memory.
   [[nodiscard]] http::server::Response PageOf(const snapshot::Snapshot& snapshot, const Scrape& scrape, bool stale);
 
-  const std::function<Reading()> read_;
+  const std::function<series::Reading()> read_;
   prometheus::ScrapeCache& cache_;
   const Clock& clock_;
   log::LogLimiter limiter_;

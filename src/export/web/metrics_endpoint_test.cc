@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 class ServedEndpoint {
  public:
   ServedEndpoint(prometheus::ScrapeCache& cache, std::shared_ptr<const snapshot::Snapshot> snapshot)
-      : endpoint_([snapshot = std::move(snapshot)] { return Reading{snapshot, false}; }, cache, clock_),
+      : endpoint_([snapshot = std::move(snapshot)] { return series::Reading{.snapshot = snapshot}; }, cache, clock_),
         server_(http::server::testing::MakeServer()) {
     server_->Handle("/metrics", [this](const http::server::Request& request, http::server::Responder responder) {
       endpoint_.Handle(request, std::move(responder));
