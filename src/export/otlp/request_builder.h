@@ -5,10 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "base/gzip_stream.h"
 #include "export/push/delivery.h"
 
 namespace kepler::otlp {
@@ -23,9 +24,6 @@ class RequestBuilder {
   static constexpr size_t kMaxBytes = size_t{3} << 20;
 
   RequestBuilder(Compression compression, std::function<void(push::Request)> take);
-  ~RequestBuilder();
-  RequestBuilder(const RequestBuilder&) = delete;
-  RequestBuilder& operator=(const RequestBuilder&) = delete;
 
   /// Adds a message in two parts. `points`: its data points.
   void Add(std::string_view head, std::string_view rest, uint64_t points);
@@ -33,11 +31,10 @@ class RequestBuilder {
   void End();
 
  private:
-  struct Deflate;
   void Write(std::string_view piece);
 
   const std::function<void(push::Request)> take_;
-  std::unique_ptr<Deflate> deflate_;  // null: no compression
+  std::optional<GzipStream> gzip_;  // nothing: no compression
   std::string body_;
   size_t plain_bytes_ = 0;
   uint64_t points_ = 0;

@@ -3,10 +3,10 @@
 // one buffer per rendering; not thread-safe.
 #include <cstddef>
 #include <cstring>
-#include <memory>
 #include <string_view>
 #include <vector>
 
+#include "base/gzip_stream.h"
 #include "export/prometheus/page.h"
 
 namespace kepler::prometheus {
@@ -15,17 +15,14 @@ namespace kepler::prometheus {
 class GzipSink {
  public:
   GzipSink();
-  ~GzipSink();
-  GzipSink(const GzipSink&) = delete;
-  GzipSink& operator=(const GzipSink&) = delete;
 
   void Write(std::string_view piece);
   /// Returns the whole page. The sink must not be used afterwards.
   [[nodiscard]] Page Finish() &&;
 
  private:
-  struct Deflate;
-  std::unique_ptr<Deflate> deflate_;
+  GzipStream gzip_;
+  Page page_;
 };
 
 class TextBuffer {
