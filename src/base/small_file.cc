@@ -6,6 +6,7 @@
 
 #include <cerrno>
 
+#include "base/parse.h"
 #include "base/unique_fd.h"
 
 namespace kepler {
@@ -44,6 +45,20 @@ Status ReadSmallFile(const std::string& path, size_t max, const std::function<St
       return Fail(ErrorKind::kInvalid, "read " + path + ": larger than " + std::to_string(max >> 20) + " MiB");
     KEPLER_CHECK_OK(take({chunk, static_cast<size_t>(n)}));
   }
+}
+
+Result<std::string> SecretIn(std::string_view text) {
+  const std::string_view line = WithoutLineEnd(text);
+  if (Trim(line).empty()) return Fail(ErrorKind::kInvalid, "contains no password or token");
+  if (line.find_first_of("\r\n") != std::string_view::npos)
+    return Fail(ErrorKind::kInvalid, "contains more than one line; the password or token must be the only one");
+  return std::string(line);
+}
+
+Result<std::string> ReadSecretFile(const std::string& path) {
+  KEPLER_TRY(const std::string text, ReadSmallFile(path));
+  auto secret = SecretIn(text);
+  return secret ? secret : Fail(secret.error().kind, path + ": " + secret.error().message);
 }
 
 FileStamp StampOf(const std::string& path) {

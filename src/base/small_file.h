@@ -20,6 +20,12 @@ namespace kepler {
 [[nodiscard]] Status ReadSmallFile(const std::string& path, size_t max,
                                    const std::function<Status(std::string_view piece)>& take);
 
+/// Returns the only line of `text`, a password or token, without its line end. Blanks are kept. kInvalid for no line or
+/// more than one; the error does not quote the text.
+[[nodiscard]] Result<std::string> SecretIn(std::string_view text);
+/// Reads a file with a password or token. Errors name the file.
+[[nodiscard]] Result<std::string> ReadSecretFile(const std::string& path);
+
 /// Result of stat() after following links; all zero if the file does not exist.
 struct FileStamp {
   dev_t device = 0;

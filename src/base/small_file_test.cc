@@ -31,6 +31,29 @@ TEST(ReadSmallFile, MissingHugeOrSpecial_SaysWhy) {
   EXPECT_THAT(ReadSmallFile(tree.root()).error().message, ::testing::HasSubstr("Is a directory"));
 }
 
+TEST(ReadSecretFile, Line_IsTakenWithItsBlanksAndWithoutItsEnd) {
+  kepler::testing::FakeTree tree;
+  for (const char* text : {" se cret ", " se cret \n", " se cret \r\n"}) {
+    tree.Write("secret", text);
+    EXPECT_EQ(ReadSecretFile(tree.Path("secret")), " se cret ");
+  }
+}
+
+TEST(ReadSecretFile, NoLineOrMoreThanOne_IsRefusedWithoutQuotingIt) {
+  kepler::testing::FakeTree tree;
+  for (const char* text : {"", "\n", " \r\n"}) {
+    tree.Write("secret", text);
+    ASSERT_FALSE(ReadSecretFile(tree.Path("secret"))) << text;
+    EXPECT_EQ(ReadSecretFile(tree.Path("secret")).error().message,
+              tree.Path("secret") + ": contains no password or token");
+  }
+  tree.Write("secret", "hunter2\nlogin: me\n");
+  ASSERT_FALSE(ReadSecretFile(tree.Path("secret")));
+  EXPECT_THAT(ReadSecretFile(tree.Path("secret")).error().message, ::testing::HasSubstr("more than one line"));
+  EXPECT_THAT(ReadSecretFile(tree.Path("secret")).error().message, ::testing::Not(::testing::HasSubstr("hunter2")));
+  EXPECT_EQ(ReadSecretFile(tree.Path("none")).error().kind, ErrorKind::kNotFound);
+}
+
 TEST(ReadSmallFile, ByPieces_WhoTakesThemMayEndIt) {
   kepler::testing::FakeTree tree;
   tree.Write("a", std::string(100'000, 'x'));

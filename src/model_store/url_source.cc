@@ -30,14 +30,6 @@ std::string ReasonIn(const http::client::Answer& refusal) {
   return text.empty() || text.starts_with('<') ? "" : ": " + EscapeControls(SanitizeUtf8(text, kMaxReason));
 }
 
-/// Without the line end that editors add.
-Result<std::string> ReadPassword(const std::string& path) {
-  constexpr size_t kMaxPassword = 4096;
-  KEPLER_TRY(std::string text, ReadSmallFile(path, kMaxPassword));
-  while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
-  return text;
-}
-
 }  // namespace
 
 void UrlSource::LoadLocal(Look& look) {
@@ -124,7 +116,7 @@ Result<http::client::Answer> UrlSource::Send(http::client::Client& client, Incom
                                       .wanted_header = "Content-Type"};
   if (!place_.user.empty()) {
     request.user = place_.user;
-    KEPLER_TRY(request.password, ReadPassword(place_.password_file));
+    KEPLER_TRY(request.password, ReadSecretFile(place_.password_file));
   }
   if (!body.empty()) {
     request.method = http::client::Method::kPost;

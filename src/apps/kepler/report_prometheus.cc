@@ -65,15 +65,14 @@ milliseconds NextLength(milliseconds length, size_t samples) {
 
 Result<PrometheusSource> PrometheusSource::Open(const PrometheusAccess& access, Say say) {
   KEPLER_TRY(http::retrying::Server server, http::retrying::ServerAt(access.url));
-  const auto read = [](const std::string& path, std::string& text) -> Status {
-    if (path.empty()) return {};
-    KEPLER_TRY(const std::string content, ReadSmallFile(path));
-    text = WithoutLineEnd(content);
-    return {};
-  };
-  KEPLER_CHECK_OK(read(access.bearer_token_file, server.bearer_token));
-  KEPLER_CHECK_OK(read(access.password_file, server.password));
-  KEPLER_CHECK_OK(read(access.ca_file, server.peer.ca));
+  for (const auto& [path, secret] : {std::pair(&access.bearer_token_file, &server.bearer_token),
+                                     std::pair(&access.password_file, &server.password)}) {
+    if (path->empty()) continue;
+    KEPLER_TRY(*secret, ReadSecretFile(*path));
+  }
+  if (!access.ca_file.empty()) {
+    KEPLER_TRY(server.peer.ca, ReadSmallFile(access.ca_file));
+  }
   server.user = access.user;
   server.timeout = std::chrono::ceil<milliseconds>(access.timeout);
   server.say = std::move(say);

@@ -52,8 +52,7 @@ Result<TopClient> TopClient::Open(const TopSettings& settings) {
   }
   client.user_ = settings.user;
   if (!settings.password_file.empty()) {
-    KEPLER_TRY(const std::string text, ReadSmallFile(settings.password_file));
-    client.password_ = WithoutLineEnd(text);
+    KEPLER_TRY(client.password_, ReadSecretFile(settings.password_file));
   }
   KEPLER_CHECK_OK(http::client::CheckPeer(client.url_.peer));
   return client;

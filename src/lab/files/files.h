@@ -19,8 +19,7 @@ inline constexpr size_t kMaxDataBytes = size_t{1} << 30;
 [[nodiscard]] Result<std::string> ReadBounded(const std::string& path, size_t max,
                                               std::chrono::milliseconds patience = std::chrono::seconds(5));
 
-/// The one line of `path`, a password or token, without the line end; `path` may be a pipe. kInvalid if the file is
-/// empty or has several lines; else as ReadBounded(). Errors name the path and do not quote the text.
+/// As ReadSecretFile(), also from a pipe or standard input. Other errors as ReadBounded().
 [[nodiscard]] Result<std::string> ReadSecret(const std::string& path);
 
 /// `error` with the file that it is about; "-" is standard input.

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/parse.h"
+#include "base/small_file.h"
 #include "base/unique_fd.h"
 #include "lab/files/files.h"
 
@@ -70,12 +70,8 @@ Result<std::string> ReadBounded(const std::string& path, size_t max, std::chrono
 
 Result<std::string> ReadSecret(const std::string& path) {
   constexpr size_t kMax = size_t{1} << 20;
-  KEPLER_TRY(const std::string whole, ReadBounded(path, kMax));
-  const std::string_view text = WithoutLineEnd(whole);
-  if (Trim(text).empty()) return InFile(path, {ErrorKind::kInvalid, "it is empty"});
-  if (text.contains('\n'))
-    return InFile(path, {ErrorKind::kInvalid, "it has more than one line; it must contain only the password or token"});
-  return std::string(text);
+  KEPLER_TRY(const std::string text, ReadBounded(path, kMax));
+  return InFile(path, SecretIn(text));
 }
 
 std::unexpected<Error> InFile(std::string_view path, const Error& error) {

@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <map>
 
-#include "base/parse.h"
 #include "base/text.h"
 #include "http/client/url.h"
 #include "settings/draft.h"
@@ -120,17 +119,6 @@ Status FailNode(Draft& draft, const BmcFile& file, std::string_view node) {
   return Verdict(draft);
 }
 
-constexpr size_t kMaxPassword = 4096;
-
-Result<std::string> ReadPassword(const std::string& path) {
-  KEPLER_TRY(const std::string text, ReadSmallFile(path, kMaxPassword));
-  const std::string_view password = WithoutLineEnd(text);
-  if (password.empty()) return Fail(ErrorKind::kInvalid, path + ": contains no password");
-  if (password.find_first_of("\r\n") != std::string_view::npos)
-    return Fail(ErrorKind::kInvalid, path + ": contains more than one line; the password must be the only one");
-  return std::string(password);
-}
-
 /// Reads the certificates and keys of `bmc` into `peer`.
 Status ReadCertificates(const Bmc& bmc, http::client::Peer& peer) {
   peer.verify = !bmc.insecure;
@@ -202,7 +190,7 @@ Result<BmcAccess> ReadBmcFile(const std::string& path, std::string_view node, Fi
                    .warning = WarningOf(found)};
   KEPLER_CHECK_OK(ReadCertificates(bmc, access.peer));
   if (!bmc.password_file.empty()) {
-    KEPLER_TRY(access.password, ReadPassword(bmc.password_file));
+    KEPLER_TRY(access.password, ReadSecretFile(bmc.password_file));
   }
   return access;
 }
