@@ -54,8 +54,9 @@ BootTime Pusher::Step(State& state, const std::stop_token& stop) {
     delivery.Open();
     if (stop.stop_requested()) return now;  // meanwhile: `encode` may be gone
     state.encode([&](Request request) { delivery.Add(std::move(request)); });
-    const Nanoseconds interval = state.interval;
-    state.next_push += (now - state.next_push) / interval * interval + interval;  // missed pushes are skipped
+    // Missed pushes are skipped, also those of meanwhile: there must be time left to send.
+    const Nanoseconds late = state.clock->Now() - state.next_push;
+    state.next_push += late / state.interval * state.interval + state.interval;
   } else if (const auto at = delivery.next_attempt(); at && *at <= now) {
     delivery.Attempt(stop);
   }

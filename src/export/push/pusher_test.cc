@@ -87,6 +87,21 @@ TEST_F(PusherTest, MissedPushes_AreSkipped) {
   EXPECT_EQ(encoded_, 2);
 }
 
+TEST_F(PusherTest, SlowPushes_LeaveTimeToSend) {
+  ScriptedPeer server([](const std::string&, const ScriptedPeer::Send& send, const std::stop_token&) {
+    send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+  });
+  for (const Nanoseconds time : {Nanoseconds(60s), Nanoseconds(60s + 1ms), Nanoseconds(150s)}) {
+    encoded_ = 0;
+    on_encode_ = [&] { clock_.Advance(time); };
+    Open(server.port());
+    for (int i = 0; i < 30; ++i)
+      if (const Nanoseconds left = Step(); left > 0ns) clock_.Advance(left);
+    EXPECT_EQ(encoded_, 10) << time;
+    EXPECT_EQ(pusher_->status().requests, 20U) << time;
+  }
+}
+
 TEST_F(PusherTest, NoServer_PushesGoOnBetweenRetries) {
   Open(1);
   EXPECT_LE(Step(), 0ns);
@@ -121,6 +136,42 @@ TEST_F(PusherTest, AThreadThatHangs_IsLeftBehind) {
   hang.set_value();
   while (ThreadsLeftBehind() > 0) std::this_thread::yield();
   EXPECT_EQ(encoded_, 1);
+}
+
+/// Calls `on_now` each time somebody looks at it.
+class WatchedClock final : public Clock {
+ public:
+  explicit WatchedClock(std::function<void()> on_now) : on_now_(std::move(on_now)) {}
+  [[nodiscard]] BootTime Now() const override {
+    on_now_();
+    return inner_.Now();
+  }
+  [[nodiscard]] WallTime Wall() const override { return inner_.Wall(); }
+
+ private:
+  const std::function<void()> on_now_;
+  const testing::FakeClock inner_;
+};
+
+TEST_F(PusherTest, AThreadThatHangsInItsQueue_DoesNotEncodeAfterStop) {
+  std::promise<void> hang;
+  std::atomic<int> looks = 0;
+  const auto on_now = [&, wait = hang.get_future().share()] {
+    // The first is of the constructor, the second of the step, the third of the failure to open the directory.
+    if (++looks == 3) wait.wait();
+  };
+  const testing::FakeTree tree;
+  std::atomic<bool> has_encoded = false;
+  Pusher pusher(
+      Target{.exporter = "otlp"}, DeliveryOptions{.queue = {.directory = tree.Path("no/parent")}}, 60s,
+      [&](const auto&) { has_encoded = true; }, std::make_shared<WatchedClock>(on_now));
+  ASSERT_TRUE(pusher.Start());
+  while (looks < 3) std::this_thread::yield();
+  pusher.Stop(std::chrono::steady_clock::now());
+  EXPECT_EQ(ThreadsLeftBehind(), 1U);
+  hang.set_value();
+  while (ThreadsLeftBehind() > 0) std::this_thread::yield();
+  EXPECT_FALSE(has_encoded);
 }
 
 }  // namespace
