@@ -31,9 +31,6 @@ http::server::Response Text(std::string text, std::string content_type = "text/p
   return response;
 }
 
-/// Of one exporter: its connection, and a file that it reads.
-constexpr uint64_t kPusherDescriptors = 2;
-
 bool Wants(const Config& config, DebugCollector collector) {
   const auto& wanted = config.debug_collectors;
   return std::ranges::find(wanted, collector) != wanted.end();
@@ -135,7 +132,7 @@ Status Agent::StartAll() {
   }
   KEPLER_CHECK_OK(StartPushers());
   AddEndpoints();
-  const uint64_t needed = node_->model_descriptors() + PushStatus().size() * kPusherDescriptors;
+  const uint64_t needed = node_->model_descriptors() + PushDescriptors(config_);
   KEPLER_TRY(const uint64_t sockets, daemon::ClientDescriptors(needed));
   server_->LimitSockets(sockets);
   KEPLER_CHECK_OK(server_->Start());

@@ -217,4 +217,13 @@ std::unique_ptr<json_lines::FileExporter> MakeJsonLines(const Config& config, st
                                                     std::make_shared<SystemClock>());
 }
 
+uint64_t PushDescriptors(const Config& config) {
+  constexpr uint64_t kExporter = 2;   // the connection or file, and a file that is read
+  constexpr uint64_t kDirectory = 4;  // the directory, its lock, its list, and a request
+  uint64_t count = config.json_lines.path.empty() ? 0 : kExporter;
+  for (const PushServer* const server : {&config.otlp, &config.remote_write.server})
+    if (server->enabled) count += kExporter + (server->queue_directory.empty() ? 0 : kDirectory);
+  return count;
+}
+
 }  // namespace kepler::agent

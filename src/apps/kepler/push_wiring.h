@@ -1,6 +1,7 @@
 #pragma once
 // Makes the exporters that send to a server or write a file, from the configuration and OpenTelemetry's environment
 // variables.
+#include <cstdint>
 #include <functional>
 #include <memory>
 
@@ -26,5 +27,9 @@ namespace kepler::agent {
 /// Null if exporter.jsonLines.path is empty. `read` as above.
 [[nodiscard]] std::unique_ptr<json_lines::FileExporter> MakeJsonLines(const Config& config,
                                                                       std::function<series::Reading()> read);
+
+/// File descriptors that these exporters have open at the same time, at most. They open them on their own threads, when
+/// clients may already take descriptors.
+[[nodiscard]] uint64_t PushDescriptors(const Config& config);
 
 }  // namespace kepler::agent

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "apps/kepler/config.h"
+#include "apps/kepler/push_wiring.h"
 #include "energy/hwmon/chip_rules.h"
 #include "model/model_json.h"
 #include "os/read_machine_info.h"
@@ -48,6 +49,17 @@ TEST(MakeMeters, NoMeterAtLogLevelWarn_TheLineHasTheCauseOfEach) {
 
 TEST(MakeMeters, NoMeterIsPreferred_TheLineSaysSo) {
   EXPECT_THAT(WarningsWithoutMeter({}), HasSubstr("cpu.preferredMeters is empty"));
+}
+
+TEST(PushDescriptors, QueueDirectoriesOfEnabledExporters_Count) {
+  Config config;
+  config.otlp.queue_directory = "/var/lib/kepler/queue";
+  EXPECT_EQ(PushDescriptors(config), 0U);
+  config.otlp.enabled = true;
+  EXPECT_EQ(PushDescriptors(config), 6U);
+  config.remote_write.server.enabled = true;
+  config.json_lines.path = "/var/log/kepler.jsonl";
+  EXPECT_EQ(PushDescriptors(config), 10U);
 }
 
 /// The names of the models that an agent has from the start.
