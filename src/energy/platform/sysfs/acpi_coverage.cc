@@ -38,9 +38,16 @@ bool AllDiffer(std::span<const AcpiMeter> meters) {
 }  // namespace
 
 AcpiCoverage ChooseAcpiMeters(std::span<const AcpiMeter> meters) {
+  constexpr const char* kBlind =
+      "an ACPI power meter without a sensor may measure a part of the machine, so none counts in the total";
   AcpiCoverage coverage{.counts = std::vector<bool>(meters.size()), .doubt = ""};
+  const bool all_have_sensors = std::ranges::all_of(meters, &AcpiMeter::has_sensor);
   const auto modules = std::ranges::count(meters, kModule, &AcpiMeter::label);
   if (modules > 0) {
+    if (!all_have_sensors) {  // the label is the sensor's, so the blind meter may be a module
+      coverage.doubt = kBlind;
+      return coverage;
+    }
     for (size_t i = 0; i < meters.size(); ++i) coverage.counts[i] = meters[i].label == kModule;
     if (static_cast<size_t>(modules) < meters.size())
       coverage.doubt = "a meter without a known label may contain the modules, so only the modules count";
@@ -57,9 +64,9 @@ AcpiCoverage ChooseAcpiMeters(std::span<const AcpiMeter> meters) {
     return coverage;
   }
   coverage.doubt =
-      std::ranges::all_of(meters, &AcpiMeter::has_sensor)
+      all_have_sensors
           ? "the firmware does not say (measures/) whether these ACPI power meters overlap, so none counts in the total"
-          : "an ACPI power meter without a sensor may measure a part of the machine, so none counts in the total";
+          : kBlind;
   return coverage;
 }
 

@@ -20,10 +20,9 @@ struct AcpiCoverage {
 };
 
 ///   one meter                               it counts
-///   modules of Grace                        they count; an unlabelled meter may contain them
-///   one measures what all others measure    it counts, the first of several with a sensor
-///   all measure different devices           all count, if each has a sensor
-///   anything else                           none counts
+///   modules of Grace                        they count, if each meter has a sensor; an unlabelled meter may contain
+///   them one measures what all others measure    it counts, the first of several with a sensor all measure different
+///   devices           all count, if each has a sensor anything else                           none counts
 [[nodiscard]] AcpiCoverage ChooseAcpiMeters(std::span<const AcpiMeter> meters);
 
 }  // namespace kepler::energy::platform::sysfs

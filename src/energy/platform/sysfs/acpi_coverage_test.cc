@@ -59,5 +59,11 @@ TEST(ChooseAcpiMeters, ModulesOfGrace_AreAdded) {
   EXPECT_NE(Doubt({{"module_power", {}}, {}}), "");
 }
 
+TEST(ChooseAcpiMeters, ModuleOfGraceWithoutSensor_NoneCounts) {
+  const std::vector<AcpiMeter> meters = {{"module_power", {}}, {.has_sensor = false}};
+  EXPECT_THAT(Counts(meters), ElementsAre(false, false)) << "one module is not the machine";
+  EXPECT_THAT(Doubt(meters), ::testing::HasSubstr("without a sensor"));
+}
+
 }  // namespace
 }  // namespace kepler::energy::platform::sysfs
