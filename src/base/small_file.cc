@@ -14,6 +14,14 @@ namespace {
 
 int64_t NanosecondsOf(const timespec& t) { return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec; }
 
+/// Gives the open file `fd` the owner, if the process may, and the mode of the file that it replaces.
+Status TakeAccess(int fd, const std::string& path, const struct stat& old) {
+  mode_t mode = old.st_mode & 0777;
+  // A group that cannot be kept must not give its rights to the group of this process.
+  if (::fchown(fd, old.st_uid, old.st_gid) != 0) mode &= ~mode_t{070} | (mode & 07) << 3;
+  return ::fchmod(fd, mode) == 0 ? Status() : FailErrno("write", path);
+}
+
 }  // namespace
 
 Result<std::string> ReadSmallFile(const std::string& path, size_t max) {
@@ -83,9 +91,12 @@ Status WriteAll(int fd, std::string_view path, std::string_view text) {
 
 Status ReplaceFile(const std::string& path, const std::string& temporary, std::string_view text) {
   ::unlink(temporary.c_str());  // of a killed process, or a pipe, which would keep open() waiting
-  const UniqueFd file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+  struct stat old{};
+  const bool replaces = ::lstat(path.c_str(), &old) == 0 && S_ISREG(old.st_mode);
+  const UniqueFd file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, replaces ? 0600 : 0644));
   if (!file.valid()) return FailErrno("write", path);
-  Status written = WriteAll(file.get(), path, text);
+  Status written = replaces ? TakeAccess(file.get(), path, old) : Status();
+  if (written) written = WriteAll(file.get(), path, text);
   if (written && ::fsync(file.get()) != 0) written = FailErrno("write", path);
   if (written && ::rename(temporary.c_str(), path.c_str()) != 0) written = FailErrno("write", path);
   if (!written) ::unlink(temporary.c_str());

@@ -42,8 +42,9 @@ struct FileStamp {
 [[nodiscard]] Status WriteAll(int fd, std::string_view path, std::string_view text);
 
 /// Replaces the file `path` by one with `text`, which is written under the name `temporary` in the same file system and
-/// reaches the disk first. A crash leaves the old file or the new one. A file with the name `temporary` is removed; a
-/// link in place of `path` is replaced, not followed. Errors: as FailErrno; `path` has not changed.
+/// reaches the disk first. A crash leaves the old file or the new one, which has the mode and, if the process may, the
+/// owner of the old one (without its ACL), else mode 0644. A file with the name `temporary` is removed; a link in place
+/// of `path` is replaced, not followed. The directory must be writable. Errors: as FailErrno; `path` has not changed.
 [[nodiscard]] Status ReplaceFile(const std::string& path, const std::string& temporary, std::string_view text);
 
 }  // namespace kepler

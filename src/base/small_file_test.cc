@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include <string>
+#include <utility>
 
 #include "base/unique_fd.h"
+#include "testing/as_nobody.h"
 #include "testing/fake_tree.h"
 
 namespace kepler {
@@ -125,6 +127,44 @@ TEST(ReplaceFile, OldFileLinkOrLeftover_GivesWay) {
   ASSERT_TRUE(ReplaceFile(tree.Path("link"), tree.Path("link.tmp"), "new"));
   EXPECT_EQ(ReadSmallFile(tree.Path("link")).value_or(""), "new");
   EXPECT_EQ(ReadSmallFile(tree.Path("other")).value_or(""), "untouched");
+}
+
+TEST(ReplaceFile, ModeAndOwner_StayAsTheyWere) {
+  kepler::testing::FakeTree tree;
+  struct stat info{};
+  ASSERT_TRUE(ReplaceFile(tree.Path("a"), tree.Path("a.tmp"), "new"));
+  ASSERT_EQ(::stat(tree.Path("a").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0133u, 0u) << "at most 0644";
+  for (const mode_t mode : {0600u, 0666u, 0400u}) {
+    ASSERT_EQ(::chmod(tree.Path("a").c_str(), mode), 0);
+    if (::geteuid() == 0) {
+      ASSERT_EQ(::chown(tree.Path("a").c_str(), 1234, 2345), 0);
+    }
+    ASSERT_TRUE(ReplaceFile(tree.Path("a"), tree.Path("a.tmp"), "newer"));
+    ASSERT_EQ(::stat(tree.Path("a").c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 07777u, mode);
+    EXPECT_EQ(info.st_uid, ::geteuid() == 0 ? 1234u : ::geteuid());
+    EXPECT_EQ(info.st_gid, ::geteuid() == 0 ? 2345u : ::getegid());
+  }
+}
+
+/// Group 0 could read 0640. The group of the new file must not.
+TEST(ReplaceFile, GroupThatCannotBeKept_GivesNoRights) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can make a file of another owner";
+  kepler::testing::FakeTree tree;
+  ASSERT_EQ(::chmod(tree.root().c_str(), 0777), 0);
+  for (const auto& [before, after] : {std::pair(0660u, 0600u), std::pair(0664u, 0644u), std::pair(0640u, 0600u)}) {
+    tree.Write("a", "old");
+    ASSERT_EQ(::chown(tree.Path("a").c_str(), 0, 0), 0);
+    ASSERT_EQ(::chmod(tree.Path("a").c_str(), before), 0);
+    const auto replace = [&] { return ReplaceFile(tree.Path("a"), tree.Path("a.tmp"), "new") ? "ok" : "failed"; };
+    EXPECT_THAT(kepler::testing::AsNobody(replace), ::testing::StartsWith("ok"));
+    struct stat info{};
+    ASSERT_EQ(::stat(tree.Path("a").c_str(), &info), 0);
+    EXPECT_NE(info.st_uid, 0u);
+    EXPECT_EQ(info.st_mode & 07777u, after);
+    tree.Remove("a");
+  }
 }
 
 TEST(ReplaceFile, Failure_LeavesTheOldFile) {

@@ -7,8 +7,9 @@
 
 namespace kepler::agent {
 
-/// Writes `text` to the file `path`, or to `stream` if the path is empty. A file is replaced as a whole, or stays as it
-/// was. A symbolic link is kInvalid, except in /dev and /proc: nothing is written through it. A full disk is an error.
+/// Writes `text` to the file `path`, or to `stream` if the path is empty. A file is replaced as a whole and
+/// keeps its mode (ReplaceFile), or stays as it was. A symbolic link is kInvalid, except in /dev and /proc: nothing is
+/// written through it. A full disk is an error.
 [[nodiscard]] Status WriteReport(const std::string& path, std::FILE* stream, const std::string& text);
 
 }  // namespace kepler::agent
