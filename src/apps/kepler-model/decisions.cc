@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "lab/files/model_file.h"
 #include "modelserver/publisher.h"
+#include "modelserver/training_facts.h"
 
 namespace kepler::lab::tool {
 
@@ -51,6 +52,15 @@ Result<uint32_t> NextVersion(const ModelInStore& of, uint32_t published) {
                     "and restart the agents that use it",
                     of.name, latest, of.Versions()));
   return latest + 1;
+}
+
+Result<double> TrainedUntil(const ModelInStore& of, const std::string& directory, uint32_t version) {
+  KEPLER_TRY(double until, modelserver::TrainedUntil(directory));
+  if (until > 0) return until;
+  KEPLER_TRY(const auto decisions, modelserver::ReadDecisions(of.Versions() + modelserver::kDecisionsFile));
+  for (const modelserver::Decision& decision : decisions)
+    if (decision.is_published && decision.new_version == version) until = decision.trained_until;
+  return until;
 }
 
 }  // namespace kepler::lab::tool

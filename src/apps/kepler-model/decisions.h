@@ -25,4 +25,8 @@ struct ModelInStore {
 /// there is none.
 [[nodiscard]] Result<uint32_t> NextVersion(const ModelInStore& of, uint32_t published);
 
+/// Time of the last row that trained the version in `directory`, in Unix seconds; 0: unknown, as for uploaded models.
+/// Versions from before there was training.json have it in the log.
+[[nodiscard]] Result<double> TrainedUntil(const ModelInStore& of, const std::string& directory, uint32_t version);
+
 }  // namespace kepler::lab::tool

@@ -22,7 +22,6 @@
 #include "model/model_json.h"
 #include "modelserver/model_index.h"
 #include "modelserver/publisher.h"
-#include "modelserver/training_facts.h"
 
 namespace kepler::lab::tool {
 namespace {
@@ -91,7 +90,7 @@ Result<std::optional<Old>> ReadOld(const Retraining& config) {
   if (!text && text.error().kind == ErrorKind::kNotFound) return std::nullopt;
   if (!text) return std::unexpected(text.error());
   KEPLER_TRY(const model::PowerModel model, files::InFile(ModelOf(config).Published(), model::ReadModelJson(*text)));
-  KEPLER_TRY(const double trained_until, modelserver::TrainedUntil(directory));
+  KEPLER_TRY(const double trained_until, TrainedUntil(ModelOf(config), directory, model.version));
   return Old{.version = model.version, .trained_until = trained_until};
 }
 

@@ -18,7 +18,6 @@
 #include "model/model_json.h"
 #include "modelserver/model_index.h"
 #include "modelserver/publisher.h"
-#include "modelserver/training_facts.h"
 
 namespace kepler::lab::tool {
 namespace {
@@ -103,7 +102,7 @@ Status RollBack(const RollingBack& config) {
   KEPLER_TRY(const KeptVersion before, Choose(config, kept, decision.old_version));
   const bool keeps_number = config.sign_key.empty() && !before.signature.empty();
   decision.new_version = keeps_number ? before.version : std::max(next, decision.old_version + 1);
-  KEPLER_TRY(decision.trained_until, modelserver::TrainedUntil(before.directory));
+  KEPLER_TRY(decision.trained_until, TrainedUntil(model, before.directory, before.version));
   decision.reason =
       fmt::format("rolled back to version {}{}", before.version, keeps_number ? ", with its number and signature" : "");
   if (keeps_number) {
