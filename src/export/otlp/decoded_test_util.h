@@ -25,12 +25,12 @@ inline std::string AttributesOf(const WireMessage& message, uint32_t field) {
 
 /// The data points of a request, one per line: "name[unit] sum|gauge
 /// {attributes} value start..time".
-inline std::vector<std::string> LinesOf(std::string_view request) {
+inline std::vector<std::string> LinesOf(std::string_view request, uint64_t temporality = 2) {
   std::vector<std::string> lines;
   const auto add = [&](const WireMessage& metric) {
     const bool is_sum = metric.Has(7);
     const WireMessage data = metric.One(is_sum ? 7 : 5);
-    if (is_sum && (data.Number(2) != 2 || data.Number(3) != 1)) throw std::runtime_error("no cumulative counter");
+    if (is_sum && (data.Number(2) != temporality || data.Number(3) != 1)) throw std::runtime_error("another counter");
     for (const WireMessage& point : data.All(1)) {
       const std::string value = point.Has(6) ? fmt::format("{}", static_cast<int64_t>(point.Number(6)))
                                              : fmt::format("{}", std::bit_cast<double>(point.Number(4)));

@@ -16,7 +16,7 @@ EncoderOptions WithoutState(EncoderOptions options) {
 Encoder::Encoder(EncoderOptions options, std::function<series::Reading()> read)
     : options_(WithoutState(std::move(options))),
       read_(std::move(read)),
-      writer_(options_.resource, options_.selection.build.version) {}
+      writer_(options_.resource, options_.selection.build.version, options_.temporality) {}
 
 void Encoder::Encode(const std::function<void(push::Request)>& take) {
   const series::Reading reading = read_();

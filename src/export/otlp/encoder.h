@@ -14,6 +14,7 @@ struct EncoderOptions {
   Resource resource{};
   series::Selection selection{};
   Compression compression = Compression::kGzip;
+  Temporality temporality = Temporality::kCumulative;
 };
 
 class Encoder {

@@ -87,6 +87,30 @@ TEST_F(EncoderTest, NodeEnergy_IsHardwareWithExactJoulesAndStart) {
                               "0..1700000000000000000"));
 }
 
+TEST_F(EncoderTest, Delta_IsTheGrowthSinceTheRequestBefore) {
+  Encoder encoder({.compression = Compression::kNone, .temporality = Temporality::kDelta}, [this] { return reading_; });
+  std::vector<std::string> lines;
+  const auto encode = [&] {
+    lines.clear();
+    encoder.Encode([&](const push::Request& request) {
+      const auto more = LinesOf(*request.body, 1);
+      lines.insert(lines.end(), more.begin(), more.end());
+    });
+  };
+  const std::string package = "hw.energy[J] sum {path=aggregated-package hw.id=package hw.type=cpu} ";
+  s_->node[0].total = Energy::Microjoules(4'000'000'000'000'001);
+  encode();
+  EXPECT_THAT(lines, Contains(package + "4000000000.000001 1699999900000000000..1700000000000000000"));
+  s_->sequence = 2;
+  s_->taken_at += seconds(5);
+  s_->node[0].total += Energy::Microjoules(3);
+  s_->node[0].power = Power::Watts(2.5);
+  encode();
+  EXPECT_THAT(lines, Contains(package + "3e-06 1700000000000000000..1700000005000000000"));
+  EXPECT_THAT(lines, Contains("hw.power[W] gauge {path=aggregated-package hw.id=package hw.type=cpu} 2.5 "
+                              "0..1700000005000000000"));
+}
+
 TEST_F(EncoderTest, Host_HasItsOwnMetrics) {
   s_->zones[1] = {.name = "platform", .path = "acpi", .source = "acpi", .domain = status::Domain::kPlatform};
   s_->node[1].total = Energy::Joules(7);

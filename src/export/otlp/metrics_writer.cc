@@ -1,6 +1,7 @@
 #include "export/otlp/metrics_writer.h"
 
 #include <algorithm>
+#include <bit>
 #include <variant>
 
 #include <protozero/pbf_writer.hpp>
@@ -20,7 +21,8 @@ constexpr uint32_t kMetricName = 1, kMetricDescription = 2, kMetricUnit = 3, kMe
 constexpr uint32_t kDataPoints = 1, kSumTemporality = 2, kSumIsMonotonic = 3;
 constexpr uint32_t kPointStart = 2, kPointTime = 3, kPointDouble = 4, kPointInteger = 6, kPointAttributes = 7;
 constexpr uint32_t kKey = 1, kValue = 2, kStringValue = 1;
-constexpr int32_t kCumulative = 2;
+constexpr int32_t kDelta = 1, kCumulative = 2;
+constexpr uint32_t kWorkloads = series::kProcess | series::kContainer | series::kVm | series::kPod;
 
 /// Bytes of a field with a length, whose number is below 16.
 size_t FieldSize(size_t content) { return 1 + static_cast<size_t>(protozero::length_of_varint(content)) + content; }
@@ -50,7 +52,8 @@ uint64_t UnixNanoseconds(WallTime time) {
 
 }  // namespace
 
-MetricsWriter::MetricsWriter(const Resource& resource, std::string_view version) {
+MetricsWriter::MetricsWriter(const Resource& resource, std::string_view version, Temporality temporality)
+    : totals_(temporality == Temporality::kDelta ? std::make_unique<DeltaTotals>() : nullptr) {
   std::string attributes;
   for (const auto& [key, value] : resource) AddAttribute(attributes, kResourceAttributes, key, value);
   pbf_writer(resource_).add_message(kResourceMetricsResource, attributes);
@@ -68,6 +71,7 @@ void MetricsWriter::Write(const snapshot::Snapshot& snapshot, const series::Sele
   series::VisitSeries(snapshot, selection, extras, *this);
   EndMetric();
   EndMessage();
+  if (totals_) totals_->EndPass();
   out.End();
 }
 
@@ -80,6 +84,8 @@ void MetricsWriter::Begin(const series::Family& family) {
     if (label != "node_name") attributes_.push_back(AttributeOf(label));
   zones_.clear();
   metric_.clear();
+  // Families of several levels are about the node. A workload that is listed again starts at 0.
+  if (totals_) totals_->Begin(naming_.name, std::has_single_bit(family.gates) && (family.gates & kWorkloads) != 0);
   AddText(metric_, kMetricName, naming_.name);
   AddText(metric_, kMetricDescription, family.help);
   AddText(metric_, kMetricUnit, naming_.unit);
@@ -124,12 +130,18 @@ void MetricsWriter::AddZones(const series::Labels& labels, std::span<const serie
 
 void MetricsWriter::Point(std::string_view zone, const series::Number& value, BootTime begin) {
   constexpr size_t kFixed64 = 9;
-  const uint64_t start = is_counter_ ? StartOf(begin) : 0;
+  uint64_t start = is_counter_ ? StartOf(begin) : 0;
+  series::Number shown = value;
+  if (is_counter_ && totals_) {
+    const auto growth = totals_->Grow(row_, zone, value, begin, start, time_);
+    shown = growth.value;
+    start = growth.start;
+  }
   pbf_writer points(points_);
   pbf_writer point(points, kDataPoints, (start != 0 ? 3 : 2) * kFixed64 + row_.size() + zone.size());
   if (start != 0) point.add_fixed64(kPointStart, start);
   point.add_fixed64(kPointTime, time_);
-  std::visit(AddValue{point}, value);
+  std::visit(AddValue{point}, shown);
   points_ += row_;
   points_ += zone;
   ++point_count_;
@@ -146,7 +158,7 @@ void MetricsWriter::EndMetric() {
   metrics_ += metric_;
   pbf_writer data(metric, is_counter_ ? kMetricSum : kMetricGauge, data_size);
   if (is_counter_) {
-    data.add_enum(kSumTemporality, kCumulative);
+    data.add_enum(kSumTemporality, totals_ ? kDelta : kCumulative);
     data.add_bool(kSumIsMonotonic, true);
   }
   metrics_ += points_;

@@ -6,11 +6,13 @@
 // chunk is in memory. The buffers are kept, so the steady state allocates
 // nothing per sample. One thread.
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "export/otlp/delta_totals.h"
 #include "export/otlp/naming.h"
 #include "export/otlp/request_builder.h"
 #include "export/series/visit.h"
@@ -21,12 +23,15 @@ namespace kepler::otlp {
 /// Attributes of the resource: the machine and the agent.
 using Resource = std::vector<std::pair<std::string, std::string>>;
 
+/// What a counter's data points count: since its start time 0, or since the data point before.
+enum class Temporality : uint8_t { kCumulative, kDelta };
+
 class MetricsWriter final : public series::Visitor {
  public:
   static constexpr size_t kChunk = 128 * 1024;
 
   /// `version`: of the agent.
-  MetricsWriter(const Resource& resource, std::string_view version);
+  MetricsWriter(const Resource& resource, std::string_view version, Temporality temporality);
 
   /// Writes all families of the snapshot.
   void Write(const snapshot::Snapshot& snapshot, const series::Selection& selection, const series::Extras& extras,
@@ -48,8 +53,9 @@ class MetricsWriter final : public series::Visitor {
   void EndMessage();
   [[nodiscard]] uint64_t StartOf(BootTime begin) const;
 
-  std::string resource_;  // field 1 of ResourceMetrics
-  std::string scope_;     // field 1 of ScopeMetrics
+  std::string resource_;                 // field 1 of ResourceMetrics
+  std::string scope_;                    // field 1 of ScopeMetrics
+  std::unique_ptr<DeltaTotals> totals_;  // null: cumulative
   const snapshot::Snapshot* snapshot_ = nullptr;
   RequestBuilder* out_ = nullptr;
   uint64_t time_ = 0;  // of all data points, in Unix nanoseconds
