@@ -67,6 +67,8 @@ struct PushServer {
 
 /// In the order of the choices. kAuto: that of the environment, or HTTP.
 enum class OtlpProtocol : uint8_t { kAuto, kHttp, kGrpc };
+/// kAuto: that of the environment, or cumulative.
+enum class OtlpTemporality : uint8_t { kAuto, kCumulative, kDelta };
 
 /// A server of Prometheus remote write.
 struct RemoteWrite {
@@ -124,6 +126,7 @@ struct Config {
   series::LabelSet labels = series::LabelSet::kV011;
   PushServer otlp;
   OtlpProtocol otlp_protocol = OtlpProtocol::kAuto;
+  OtlpTemporality otlp_temporality = OtlpTemporality::kAuto;
   otlp::Compression otlp_compression = otlp::Compression::kGzip;
   RemoteWrite remote_write;
   JsonLines json_lines;

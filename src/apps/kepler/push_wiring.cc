@@ -38,6 +38,13 @@ bool IsGrpc(const Config& config, const otlp::Environment& environment) {
   return environment.protocol == otlp::Protocol::kGrpc;
 }
 
+otlp::Temporality TemporalityOf(const Config& config, const otlp::Environment& environment) {
+  if (config.otlp_temporality == OtlpTemporality::kAuto)
+    return environment.temporality.value_or(otlp::Temporality::kCumulative);
+  return config.otlp_temporality == OtlpTemporality::kDelta ? otlp::Temporality::kDelta
+                                                            : otlp::Temporality::kCumulative;
+}
+
 /// The URL of the server; only that of metrics in the environment has its path already.
 std::string EndpointOf(const PushServer& configured, const otlp::Environment& environment, bool is_grpc) {
   const std::string_view standard = is_grpc ? "http://localhost:4317" : "http://localhost:4318";
@@ -62,13 +69,15 @@ void TakeEnvironment(const otlp::Environment& environment, PushServer& server, o
 }
 
 /// Logs which variables are used. A key of the configuration wins over its variable.
-void LogUses(const otlp::Environment& environment, const PushServer& configured, bool has_protocol) {
+void LogUses(const otlp::Environment& environment, const Config& config) {
+  const PushServer& configured = config.otlp;
   struct Key {
     std::string_view end_of_name, path;
     bool is_set;
   };
   const Key keys[] = {{"_ENDPOINT", "endpoint", !configured.endpoint.empty()},
-                      {"_PROTOCOL", "protocol", has_protocol},
+                      {"_PROTOCOL", "protocol", config.otlp_protocol != OtlpProtocol::kAuto},
+                      {"_PREFERENCE", "temporality", config.otlp_temporality != OtlpTemporality::kAuto},
                       {"_INTERVAL", "interval", configured.interval != Duration::zero()},
                       {"_TIMEOUT", "timeout", configured.timeout != Duration::zero()},
                       {"_CLIENT_CERTIFICATE", "tls.certFile", !configured.cert_file.empty()},
@@ -141,7 +150,7 @@ Result<std::unique_ptr<push::Pusher>> MakeOtlp(const Config& config, const Build
                                                std::function<series::Reading()> read) {
   if (!config.otlp.enabled) return nullptr;
   const otlp::Environment environment = otlp::ReadEnvironment(Variable);
-  LogUses(environment, config.otlp, config.otlp_protocol != OtlpProtocol::kAuto);
+  LogUses(environment, config);
   const bool is_grpc = IsGrpc(config, environment);
   PushServer server = config.otlp;
   server.endpoint = EndpointOf(config.otlp, environment, is_grpc);
@@ -160,7 +169,8 @@ Result<std::unique_ptr<push::Pusher>> MakeOtlp(const Config& config, const Build
   auto encoder = std::make_shared<otlp::Encoder>(
       otlp::EncoderOptions{.resource = MakeResource(config, build, environment.resource),
                            .selection = std::move(selection),
-                           .compression = compression},
+                           .compression = compression,
+                           .temporality = TemporalityOf(config, environment)},
       std::move(read));
   return std::make_unique<push::Pusher>(
       std::move(target), push::DeliveryOptions{.queue = MakeQueue(server, is_gzip ? "otlp gzip" : "otlp")},

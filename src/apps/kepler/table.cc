@@ -30,6 +30,7 @@ constexpr std::array kIdlePayers = {"node"sv, "by-use"sv, "by-request"sv};
 constexpr std::array kDebugCollectors = {"go"sv, "process"sv};
 constexpr std::array kInformerModes = {"auto"sv, "kubelet"sv, "apiserver"sv};
 constexpr std::array kOtlpProtocols = {"auto"sv, "http/protobuf"sv, "grpc"sv};
+constexpr std::array kTemporalities = {"auto"sv, "cumulative"sv, "delta"sv};
 constexpr std::array kCompressions = {"none"sv, "gzip"sv};
 constexpr std::array kNameSets = {"v011"sv, "v07"sv, "both"sv};
 constexpr std::array kLabelSets = {"v011"sv, "kubernetes"sv};
@@ -225,6 +226,10 @@ constexpr Key kKeys[] = {
         kAt<&Config::otlp, &PushServer::endpoint>),
     Key("exporter.otlp.protocol", "", "Protocol of requests; auto: OTEL_EXPORTER_OTLP_PROTOCOL, or http/protobuf",
         kAt<&Config::otlp_protocol>, {.choices = kOtlpProtocols}),
+    Key("exporter.otlp.temporality", "",
+        "What counters count: cumulative, since their start; delta, since the push before; auto: "
+        "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE, or cumulative",
+        kAt<&Config::otlp_temporality>, {.choices = kTemporalities}),
     Key("exporter.otlp.interval", "", "Time between two pushes; 0: 15s", kAt<&Config::otlp, &PushServer::interval>,
         {.min = 0, .max = kHour, .min_above_zero = kSecond}),
     Key("exporter.otlp.timeout", "", "Timeout of a request; 0: 10s", kAt<&Config::otlp, &PushServer::timeout>,

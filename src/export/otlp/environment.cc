@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/parse.h"
+#include "base/text.h"
 #include "export/push/header_text.h"
 
 namespace kepler::otlp {
@@ -73,6 +74,13 @@ std::optional<Protocol> AsProtocol(const std::string& text) {
   return text == "http/protobuf" ? std::optional(Protocol::kHttp) : std::nullopt;
 }
 
+/// `lowmemory` is cumulative for counters that are read when they are sent, as all of the agent's are.
+std::optional<Temporality> AsTemporality(const std::string& text) {
+  const std::string name = ToLowerAscii(text);
+  if (name == "delta") return Temporality::kDelta;
+  return name == "cumulative" || name == "lowmemory" ? std::optional(Temporality::kCumulative) : std::nullopt;
+}
+
 std::optional<Resource> AsResource(const std::string& text) {
   http::client::ClientRequest pairs;  // the format is that of headers
   if (!push::AddHeaderPairs(text, pairs)) return std::nullopt;
@@ -83,8 +91,6 @@ void ReadUnsupported(Reader& read) {
   for (const std::string prefix : {"OTEL_EXPORTER_OTLP_", "OTEL_EXPORTER_OTLP_METRICS_"}) {
     read.Unsupported(prefix + "INSECURE", "", "the scheme of the endpoint decides");
   }
-  read.Unsupported("OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE", "cumulative",
-                   "the only temporality is cumulative");
   read.Unsupported("OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION", "", "there are no histograms");
   read.Unsupported("OTEL_METRICS_EXPORTER", "otlp", "exporter.otlp.enabled decides");
 }
@@ -115,6 +121,8 @@ Environment ReadEnvironment(const std::function<std::string(std::string_view)>& 
   read.Option("CERTIFICATE", out.ca_file, AsText, "");
   read.Option("CLIENT_CERTIFICATE", out.cert_file, AsText, "");
   read.Option("CLIENT_KEY", out.key_file, AsText, "");
+  read.Take("OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE", out.temporality, AsTemporality,
+            "it is neither cumulative, delta nor lowmemory");
   read.Take("OTEL_METRIC_EXPORT_INTERVAL", out.interval, AsMilliseconds, kNoTime);
   std::optional<Resource> resource;
   read.Take("OTEL_RESOURCE_ATTRIBUTES", resource, AsResource, "it is not a list of name=value");

@@ -25,6 +25,7 @@ struct Environment {
   std::optional<std::string> headers{};  // for push::AddHeaderPairs()
   std::optional<Nanoseconds> interval{}, timeout{};
   std::optional<Compression> compression{};
+  std::optional<Temporality> temporality{};
   std::optional<std::string> ca_file{}, cert_file{}, key_file{};
   Resource resource{};  // of OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME
 

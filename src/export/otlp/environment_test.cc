@@ -84,19 +84,30 @@ TEST(ReadEnvironment, InvalidAndUnsupported_AreIgnoredWithTheReason) {
                                  {"OTEL_EXPORTER_OTLP_HEADERS", "s3cret"},
                                  {"OTEL_EXPORTER_OTLP_COMPRESSION", "zstd"},
                                  {"OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "http/json"},
-                                 {"OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE", "delta"},
+                                 {"OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE", "both"},
                                  {"OTEL_METRIC_EXPORT_INTERVAL", "0"}});
   EXPECT_EQ(read.timeout, std::nullopt);
   EXPECT_EQ(read.protocol, std::nullopt);
   EXPECT_EQ(read.headers, std::nullopt);
-  EXPECT_THAT(Uses(read),
-              UnorderedElementsAre(
-                  Pair("OTEL_EXPORTER_OTLP_TIMEOUT", "it is not a number of milliseconds from 1 to one day"),
-                  Pair("OTEL_EXPORTER_OTLP_HEADERS", "it is not a list of name=value"),
-                  Pair("OTEL_EXPORTER_OTLP_COMPRESSION", "it is neither gzip nor none"),
-                  Pair("OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "it is neither grpc nor http/protobuf"),
-                  Pair("OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE", "the only temporality is cumulative"),
-                  Pair("OTEL_METRIC_EXPORT_INTERVAL", "it is not a number of milliseconds from 1 to one day")));
+  EXPECT_THAT(
+      Uses(read),
+      UnorderedElementsAre(
+          Pair("OTEL_EXPORTER_OTLP_TIMEOUT", "it is not a number of milliseconds from 1 to one day"),
+          Pair("OTEL_EXPORTER_OTLP_HEADERS", "it is not a list of name=value"),
+          Pair("OTEL_EXPORTER_OTLP_COMPRESSION", "it is neither gzip nor none"),
+          Pair("OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "it is neither grpc nor http/protobuf"),
+          Pair("OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE", "it is neither cumulative, delta nor lowmemory"),
+          Pair("OTEL_METRIC_EXPORT_INTERVAL", "it is not a number of milliseconds from 1 to one day")));
+}
+
+TEST(ReadEnvironment, Temporality_IsAWordInAnyCase) {
+  const auto temporality = [](const std::string& word) {
+    return Read({{"OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE", word}}).temporality;
+  };
+  EXPECT_EQ(temporality("Delta"), Temporality::kDelta);
+  EXPECT_EQ(temporality("cumulative"), Temporality::kCumulative);
+  EXPECT_EQ(temporality("lowmemory"), Temporality::kCumulative);
+  EXPECT_EQ(temporality("deltas"), std::nullopt);
 }
 
 TEST(MetricsUrl, AppendsThePathOnce) {
