@@ -23,7 +23,7 @@ MESSAGES = {
     "ResourceMetrics": [("resource", 1, "Resource"), ("scope_metrics", 2, "ScopeMetrics*")],
     "Request": [("resource_metrics", 1, "ResourceMetrics*")],
 }
-CUMULATIVE = 2
+DELTA, CUMULATIVE = 1, 2
 
 
 @dataclasses.dataclass
@@ -61,8 +61,8 @@ def _pairs(attributes):
     return {pair.key: pair.value.string_value for pair in attributes}
 
 
-def read(body, headers):
-    """Refuses bytes without a meaning, a stream that occurs twice, and counters that are not cumulative."""
+def read(body, headers, temporality=CUMULATIVE):
+    """Refuses bytes without a meaning, a stream that occurs twice, and counters of another temporality."""
     if headers.get("Content-Encoding") == "gzip":
         body = gzip.decompress(body)
     request = message_class(MESSAGES, "Request").FromString(body)
@@ -74,8 +74,8 @@ def read(body, headers):
         for scope in resource_metrics.scope_metrics:
             for metric in scope.metrics:
                 is_sum = metric.HasField("sum")
-                if is_sum and (metric.sum.aggregation_temporality, metric.sum.is_monotonic) != (CUMULATIVE, True):
-                    raise AssertionError(f"{metric.name} is no cumulative counter")
+                if is_sum and (metric.sum.aggregation_temporality, metric.sum.is_monotonic) != (temporality, True):
+                    raise AssertionError(f"{metric.name} is no counter of temporality {temporality}")
                 for point in (metric.sum if is_sum else metric.gauge).data_points:
                     value = point.as_int if point.HasField("as_int") else point.as_double
                     attributes = _pairs(point.attributes)
@@ -89,14 +89,14 @@ def read(body, headers):
 
 
 class OtlpServer(PushServer):
-    path, answer_type = "/v1/metrics", "application/x-protobuf"
+    path, answer_type, temporality = "/v1/metrics", "application/x-protobuf", CUMULATIVE
 
     def __init__(self, *args, **kwargs):
         self.pushes = []
         super().__init__(*args, **kwargs)
 
     def take(self, body, headers):
-        self.pushes.append(read(body, headers))
+        self.pushes.append(read(body, headers, self.temporality))
 
     def wait(self, count=1):
         """The latest push, once there are `count` of them."""
@@ -127,3 +127,26 @@ def check_figures(test, scrape, push):
             wanted = {"hw__id": zone} if name == "hw.energy" else {"zone": zone}
             test.assertEqual(push.microjoules(name, **wanted), microjoules(scrape.sum(family, zone=zone)), (name, zone))
     test.assertGreater(push.microjoules("hw.energy", hw__id="package"), 0)
+
+
+class DeltaServer(OtlpServer):
+    temporality = DELTA
+
+
+def add_up(test, pushes):
+    """A push with the sums of deltas, as if it were cumulative. Each data point starts where the one before it ended."""
+    sums, last = {}, None
+    for push in pushes:
+        if last and push.time == last.time:  # its first answer was lost
+            test.assertEqual(sorted(map(str, push.points)), sorted(map(str, last.points)))
+            continue
+        last = push
+        for point in push.points:
+            stream = (point.name, tuple(sorted(point.attributes.items())))
+            before = sums.get(stream)
+            if point.is_sum and before:
+                test.assertGreaterEqual(point.start, before.time, stream)
+                if point.start == before.time:  # else it is another process with the same attributes
+                    point = dataclasses.replace(point, value=before.value + point.value, start=before.start)
+            sums[stream] = point
+    return dataclasses.replace(last, points=[point for point in sums.values() if point.time == last.time])

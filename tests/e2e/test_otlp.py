@@ -11,7 +11,7 @@ import unittest
 
 from exposition import microjoules
 from harness import Agent, end, free_port, require, run_tests, run_to_end, wait_until
-from otlp import OtlpServer, check_figures, counted, pair_of_one_tick
+from otlp import DeltaServer, OtlpServer, add_up, check_figures, counted, pair_of_one_tick
 from prometheus import replace_once
 from push_server import check_refused, make_certificate
 
@@ -45,9 +45,25 @@ class Figures(unittest.TestCase):
 
     def test_the_configuration_of_the_page_works(self):
         with open(os.path.join(os.path.dirname(__file__), "..", "..", "docs", "opentelemetry.md"), encoding="utf-8") as file:
-            config = re.search(r"^```yaml\n(exporter:.*?)^```", file.read(), re.DOTALL | re.MULTILINE)[1]
-        with OtlpServer() as server, Agent(config=replace_once(config, "http://localhost:4318", server.url)):
-            self.assertEqual(server.wait().resource["service.name"], "kepler")
+            text = file.read()
+        for place, kind in (("", OtlpServer), ("## Delta temporality\n[^`]*", DeltaServer)):
+            config = re.search(rf"^{place}```yaml\n(exporter:.*?)^```", text, re.DOTALL | re.MULTILINE)[1]
+            with kind() as server, Agent(config=replace_once(config, "http://localhost:4318", server.url)):
+                self.assertEqual(server.wait().resource["service.name"], "kepler")
+
+    def test_the_sums_of_deltas_are_the_totals_of_the_scrape(self):
+        def answer(handler, number):
+            status = {2: 503, 4: 503, 5: 503}.get(number, 200)
+            handler.say(status)
+            return status == 200
+        with DeltaServer(answer) as server, Agent(config=CONFIG % server.url + "    temporality: delta\n") as agent:
+            server.wait(6)
+            scrape, push = pair_of_one_tick(agent, server)
+            pushes = server.pushes[:server.pushes.index(push) + 1]
+            check_figures(self, scrape, add_up(self, pushes))
+            self.assertGreater(counted(agent, "kepler_push_failures_total", reason="throttled"), 2)
+            self.assertLess(push.microjoules("hw.energy", hw__id="package"),
+                            add_up(self, pushes).microjoules("hw.energy", hw__id="package"))
 
     def test_environment_variables_stand_in_for_keys(self):
         with OtlpServer() as server:
