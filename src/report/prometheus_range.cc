@@ -136,6 +136,14 @@ void AddPoint(const RangeSeries& series, Energy energy, ScrapeSums& sums) {
   }
 }
 
+std::vector<Energy> CountersOf(const ScrapeSums& sums) {
+  std::vector<Energy> all = sums.total;
+  for (const auto* const more : {&sums.active, &sums.idle, &sums.unattributed})
+    all.insert(all.end(), more->begin(), more->end());
+  for (size_t i = 0; i < kUnnamedReason; ++i) all.insert(all.end(), sums.unlisted[i].begin(), sums.unlisted[i].end());
+  return all;
+}
+
 /// `listed`: energy of all workloads. `tolerance`: what rounding can explain.
 void Reconcile(size_t zone, Energy listed, Energy tolerance, ScrapeSums& sums) {
   Energy missing = sums.active[zone] - listed - sums.unattributed[zone];
@@ -166,13 +174,6 @@ Result<PrometheusRange> ReadRange(By by, std::span<const std::string> zones, con
   return range;
 }
 
-std::vector<Energy> ScrapeSums::Counters() const {
-  std::vector<Energy> all = total;
-  for (const auto* const more : {&active, &idle, &unattributed}) all.insert(all.end(), more->begin(), more->end());
-  for (size_t i = 0; i < kUnnamedReason; ++i) all.insert(all.end(), unlisted[i].begin(), unlisted[i].end());
-  return all;
-}
-
 ScrapeSums SumsOf(const PrometheusRange& range, std::span<const RangePoint> points, size_t zones) {
   ScrapeSums sums(zones);
   std::vector<Energy> listed(zones);
@@ -181,6 +182,7 @@ ScrapeSums SumsOf(const PrometheusRange& range, std::span<const RangePoint> poin
     AddPoint(series, point.energy, sums);
     if (series.series.kind == SeriesKind::kWorkload) listed[series.zone] += point.energy;
   }
+  sums.counters = CountersOf(sums);
   for (size_t zone = 0; zone < zones; ++zone) {
     const double joules = sums.total[zone].ToJoules();
     if (joules < kExactJoules || !sums.has_active) continue;

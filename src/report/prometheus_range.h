@@ -57,9 +57,8 @@ struct ScrapeSums {
   std::vector<Energy> total, active, idle, unattributed;
   std::array<std::vector<Energy>, kUnlistedReasons.size()> unlisted;
   bool has_total = false, has_active = false, has_unlisted = false;
-
-  /// Those that never fall while an agent runs, `total` first.
-  [[nodiscard]] std::vector<Energy> Counters() const;
+  /// Those that never fall while an agent runs, `total` first, as the server has them: nothing is made equal.
+  std::vector<Energy> counters;
 };
 /// `points`: of one scrape in `range`. Doubles of more than 8.5e9 J are rounded; what that explains is made equal.
 [[nodiscard]] ScrapeSums SumsOf(const PrometheusRange& range, std::span<const RangePoint> points, size_t zones);

@@ -85,14 +85,15 @@ class PrometheusTicks::Impl {
     return true;
   }
 
-  /// The server does not have the start times that tell the runs of an agent apart.
-  void NoteUnknownStart(const std::string& node, Milliseconds last, Milliseconds time, bool is_other) {
+  /// The server does not have the start times that tell the runs of an agent apart. `what`: why they matter.
+  void NoteUnknownStart(const std::string& node, Milliseconds last, Milliseconds time, std::string_view what,
+                        bool is_other) {
     constexpr size_t kMaxNotes = 10;
     if (unknown_starts_.size() >= kMaxNotes) return;
     unknown_starts_.push_back(fmt::format(
         "{}: {} between {} and {}, but the server does not know the start of the agent; {}",
-        SanitizeUtf8(node, kMaxShown), is_other ? "the counters began at 0 again" : "the target changed",
-        series::TimeText(last), series::TimeText(time),
+        SanitizeUtf8(node, kMaxShown), is_other ? "the counters began at 0 again" : what, series::TimeText(last),
+        series::TimeText(time),
         is_other ? "the last energy of the old one is missing" : "if it is a new agent, energy is missing"));
   }
 
@@ -109,12 +110,15 @@ class PrometheusTicks::Impl {
         if (now[i] < node.counters[i]) return true;
       return false;
     };
-    if (!has_fallen(now.size()) && node.target == target.labels) return false;
+    const std::string_view doubt = node.target != target.labels ? "the target changed"
+                                   : has_fallen(now.size())     ? "a counter fell"
+                                                                : "";
+    if (doubt.empty()) return false;
     const auto before = start_of_(node.target, node.last);
     const auto after = start_of_(target.labels, time);
     const bool is_other = before && after ? *before != *after : has_fallen(zones_.size());
     if (is_other) node.start = show(after.value_or(static_cast<double>(node.last.time_since_epoch().count()) / 1e3));
-    if (!before || !after) NoteUnknownStart(target.node, node.last, time, is_other);
+    if (!before || !after) NoteUnknownStart(target.node, node.last, time, doubt, is_other);
     return is_other;
   }
 
@@ -125,12 +129,11 @@ class PrometheusTicks::Impl {
     if (!sums.has_total) return;  // a sample at the time at which a counter was 0
     Node& node = nodes_[target.node];
     if ((!node.counters.empty() && time <= node.last) || IsLeftOut(node, target, time)) return;
-    std::vector<Energy> counters = sums.Counters();
-    if (BeginsRun(node, target, time, counters))
+    if (BeginsRun(node, target, time, sums.counters))
       node.lives.BeginRun();
     else if (const auto gap = time - node.last; node.interval.count() == 0 || gap < node.interval)
       node.interval = gap;
-    node.counters = std::move(counters);
+    node.counters = sums.counters;
     node.target = target.labels;
     node.last = time;
     ++ticks_;

@@ -225,6 +225,45 @@ TEST(PrometheusTicks, LargeTotals_AreRoundedAndStillAddUp) {
   EXPECT_NEAR(static_cast<double>(rows.at("idle")), 49'000'000, 10);
 }
 
+/// Above 8.5e9 J the sums of a scrape do not fit by some microjoules. Making them fit must not look like a restart.
+TEST(PrometheusTicks, RoundedTotals_AreNoRestart) {
+  Samples samples;
+  const auto put = [&](const std::string& metric, Labels labels, double second, int64_t microjoules) {
+    labels.insert(labels.end(), {{"node_name", "n1"}, {"zone", "package"}});
+    samples.Put(metric, std::move(labels), second, static_cast<double>(microjoules) / 1e6);
+  };
+  for (int64_t tick = 0; tick < 100; ++tick) {
+    const double second = static_cast<double>(15 * tick - 5);
+    const int64_t web = 20'000'000'000'000'000 + tick * 15'000'000'123 + tick * tick * 7;
+    const int64_t unattributed = 5'000'001 + tick, idle = 9'000'000'000'000'000 + tick * 100'003;
+    const int64_t active = web + unattributed;
+    put("kepler_pod_cpu_joules_total", {{"pod_id", "w"}, {"pod_name", "web"}, {"state", "running"}}, second, web);
+    put("kepler_node_cpu_joules_total", {}, second, active + idle);
+    put("kepler_node_cpu_active_joules_total", {}, second, active);
+    put("kepler_node_cpu_idle_joules_total", {}, second, idle);
+    put("kepler_node_cpu_unattributed_joules_total", {}, second, unattributed);
+    put("kepler_node_cpu_unlisted_joules_total", {{"level", "pod"}, {"reason", "departed"}}, second, 0);
+  }
+  int asked = 0;
+  const auto start_of = [&](const Labels&, Milliseconds) {
+    ++asked;
+    return std::optional<double>();
+  };
+  const auto read = ReadScrapes({samples.recording}, By::kPod, start_of);
+  ASSERT_TRUE(read.report) << read.report.error().message;
+  EXPECT_EQ(asked, 0);
+  EXPECT_THAT(read.notes, IsEmpty());
+}
+
+TEST(PrometheusTicks, CounterThatFallsWithoutAKnownStart_IsNamed) {
+  Samples samples;
+  samples.Scrape(-5, {{"web running", 10}}, 2);
+  samples.Scrape(10, {{"web running", 15}}, 1);
+  const auto read = ReadScrapes({samples.recording});
+  ASSERT_EQ(read.notes.size(), 1U);
+  EXPECT_THAT(read.notes[0], HasSubstr("n1: a counter fell between"));
+}
+
 TEST(PrometheusTicks, SampleThatIsNoEnergy_IsAnError) {
   for (const double value : {-1.0, 2e12}) {
     Samples samples;
