@@ -15,7 +15,6 @@ namespace kepler::report {
 namespace {
 
 constexpr size_t kDeparted = 0;
-constexpr int kMaxIntervals = 3;  // between two ticks, if none is missing
 
 std::optional<Milliseconds> TimeOf(const std::string& text) {
   const auto seconds = ParseTime(text);

@@ -29,6 +29,8 @@ struct Row {
   Amount amount;
 };
 
+constexpr int kMaxIntervals = 3;  // between two ticks of a node, if none is missing
+
 /// Time without ticks of a node.
 struct Downtime {
   std::string node;

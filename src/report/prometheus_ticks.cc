@@ -17,6 +17,7 @@ namespace kepler::report {
 namespace {
 
 constexpr size_t kMaxShown = 80;  // bytes of a name
+constexpr std::chrono::milliseconds kMaxFirstInterval = std::chrono::minutes(1);
 
 /// "{instance="n1:28282", job="kepler"}".
 std::string Show(const recording::Labels& labels) {
@@ -64,7 +65,7 @@ class PrometheusTicks::Impl {
   struct Node {
     recording::Labels target{};
     Milliseconds last{};
-    std::chrono::milliseconds interval{0};  // the shortest one between two ticks
+    std::chrono::milliseconds interval{0};  // between two ticks, about; 0: not known
     std::string start{};                    // of the run; a text that is not a time: unknown
     std::vector<Energy> counters{};         // of the last tick
     WorkloadLives lives{};
@@ -97,6 +98,13 @@ class PrometheusTicks::Impl {
         is_other ? "the last energy of the old one is missing" : "if it is a new agent, energy is missing"));
   }
 
+  /// So long a time without a scrape that a new agent may have counted more than the old one had.
+  static bool IsGap(const Node& node, Milliseconds time) {
+    const std::chrono::milliseconds max =
+        node.interval.count() == 0 ? kMaxFirstInterval : node.interval * kMaxIntervals;
+    return time - node.last > max;
+  }
+
   /// True if `now` is of another run of the agent than the last tick of the node. Sets the start of the run.
   bool BeginsRun(Node& node, const ScrapeTarget& target, Milliseconds time, const std::vector<Energy>& now) {
     const auto show = [](double seconds) { return fmt::format("{:.3f}", seconds); };
@@ -112,6 +120,7 @@ class PrometheusTicks::Impl {
     };
     const std::string_view doubt = node.target != target.labels ? "the target changed"
                                    : has_fallen(now.size())     ? "a counter fell"
+                                   : IsGap(node, time)          ? "no scrape is known"
                                                                 : "";
     if (doubt.empty()) return false;
     const auto before = start_of_(node.target, node.last);
@@ -131,8 +140,8 @@ class PrometheusTicks::Impl {
     if ((!node.counters.empty() && time <= node.last) || IsLeftOut(node, target, time)) return;
     if (BeginsRun(node, target, time, sums.counters))
       node.lives.BeginRun();
-    else if (const auto gap = time - node.last; node.interval.count() == 0 || gap < node.interval)
-      node.interval = gap;
+    else
+      node.interval = node.interval.count() == 0 ? time - node.last : std::min(time - node.last, node.interval * 2);
     node.counters = sums.counters;
     node.target = target.labels;
     node.last = time;

@@ -150,6 +150,50 @@ TEST(PrometheusTicks, RestartOfTheAgent_CountsFromZero) {
   EXPECT_EQ(known.report->downtimes[0].to, ScrapeAt(30.5));
 }
 
+/// A new agent that has counted more than the old one: only the starts tell.
+TEST(PrometheusTicks, RestartWhileScrapesAreMissing_IsFoundByTheStart) {
+  Samples samples;
+  samples.Scrape(-5, {{"web running", 10}}, 0);
+  samples.Scrape(10, {{"web running", 20}}, 0);
+  samples.Scrape(25, {{"web running", 21}}, 0);
+  samples.Scrape(50'000, {{"web running", 30}}, 0);
+  samples.Scrape(50'015, {{"web running", 31}}, 0);
+  std::vector<Milliseconds> asked;
+  const auto read_with = [&](int64_t second_start) {
+    asked.clear();
+    return ReadScrapes({samples.recording}, By::kPod, [&](const Labels&, Milliseconds time) {
+      asked.push_back(time);
+      return std::optional<double>(kBegin + (time < ScrapeAt(100) ? -1000 : second_start));
+    });
+  };
+  const auto restarted = read_with(20'000);
+  EXPECT_EQ(AmountsOf(restarted.report), (Amounts{{"shop/web", 11'000'000 + 31'000'000}}));
+  EXPECT_THAT(asked, ElementsAre(ScrapeAt(25), ScrapeAt(50'000)));
+  EXPECT_THAT(restarted.notes, IsEmpty());
+  const auto same = read_with(-1000);
+  EXPECT_EQ(AmountsOf(same.report), (Amounts{{"shop/web", 21'000'000}}));
+  EXPECT_THAT(asked, ElementsAre(ScrapeAt(25), ScrapeAt(50'000)));
+
+  const auto unknown = ReadScrapes({samples.recording});
+  EXPECT_EQ(AmountsOf(unknown.report), (Amounts{{"shop/web", 21'000'000}}));
+  ASSERT_EQ(unknown.notes.size(), 1U);
+  EXPECT_THAT(unknown.notes[0], HasSubstr("n1: no scrape is known between 2023-11-14T22:13:45.000Z and"));
+  EXPECT_THAT(unknown.notes[0], HasSubstr("if it is a new agent, energy is missing"));
+}
+
+TEST(PrometheusTicks, GapAfterTheFirstScrape_MayHideARestart) {
+  Samples samples;
+  samples.Scrape(-5, {{"web running", 10}}, 0);
+  samples.Scrape(7'000, {{"web running", 20}}, 0);
+  samples.Scrape(7'015, {{"web running", 21}}, 0);
+  samples.Scrape(7'200, {{"web running", 30}}, 0);
+  const auto start_of = [](const Labels&, Milliseconds time) {
+    return std::optional<double>(kBegin + (time < ScrapeAt(100) ? -1000 : time < ScrapeAt(7'100) ? 6'000 : 7'100));
+  };
+  EXPECT_EQ(AmountsOf(ReadScrapes({samples.recording}, By::kPod, start_of).report),
+            (Amounts{{"shop/web", 21'000'000 + 30'000'000}}));
+}
+
 TEST(PrometheusTicks, PodBeforeAndAfterARestart_InOneRange) {
   Samples samples;
   samples.Scrape(-5, {{"web running", 10}, {"db running", 3}}, 0);
