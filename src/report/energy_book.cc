@@ -211,35 +211,9 @@ void EnergyBook::Count(Node& node, const Totals& now, bool is_counted) {
       Put(now.idle - node.totals.idle, rest_[kReasons + 1]);
     }
   }
-  FindGap(node, is_counted);
+  FindGap(node);
   node.totals = now;
   node.last = node.since = tick_.time;
-}
-
-/// Ticks are regular, so a long time between two of them shows that some are missing. The interval may change.
-void EnergyBook::FindGap(Node& node, bool is_counted) {
-  if (node.ticks < 2) return;
-  const auto gap = tick_.time - node.last;
-  constexpr uint64_t kFirstTicks = 4;  // the first interval of an agent is a short one
-  if (node.ticks <= kFirstTicks) {
-    node.interval = std::max(node.interval, gap);
-    return;
-  }
-  if (is_counted && node.last >= node.run && gap > node.interval * kMaxIntervals)
-    report_.gaps.push_back({.node = tick_.node, .from = node.last, .to = tick_.time});
-  constexpr int kSmooth = 8;
-  node.interval += (std::min(gap, node.interval * 2) - node.interval) / kSmooth;
-}
-
-/// The parts of the period, at its ends, that a node has no ticks for.
-void EnergyBook::FindMissingEnds(const std::string& name, const Node& node) {
-  const auto put = [&](Milliseconds from, Milliseconds to) {
-    if (to - from > node.interval * kMaxIntervals) report_.downtimes.push_back({.node = name, .from = from, .to = to});
-  };
-  if (!node.is_counted && options_.from && options_.to) return put(*options_.from, *options_.to);
-  if (!node.is_counted) return;
-  if (options_.from) put(*options_.from, node.first);
-  if (options_.to) put(node.last, *options_.to);
 }
 
 /// Returns the energy of the series that have ended since the previous tick, up to their last lines.
@@ -298,8 +272,9 @@ Result<Report> EnergyBook::Close() {
   KEPLER_CHECK_OK(CheckContent());
   report_.by = options_.by;
   report_.zones = options_.zones;
-  for (const auto& [name, node] : nodes_) {
+  for (auto& [name, node] : nodes_) {
     if (node.is_counted) report_.nodes.push_back(name);
+    LearnInterval(name, node);
     FindMissingEnds(name, node);
   }
   for (size_t i = 0; i < rest_.size(); ++i)

@@ -78,8 +78,15 @@ class EnergyBook {
     Energy unattributed;
     std::array<Energy, kReasons> unlisted{};
   };
+  /// Times of two ticks that follow each other in a run of the agent.
+  struct Step {
+    Milliseconds from;
+    Milliseconds to;
+    bool is_first = false;  // of the run
+  };
   struct Node {
     std::vector<Milliseconds> times;        // of all ticks, sorted; the first and the last one of a sorted source
+    std::vector<Step> steps;                // the first ones, until the interval is known
     std::chrono::milliseconds interval{0};  // between two ticks, about; 0: not known
     Milliseconds first{};                   // begin of its energy in the report
     Milliseconds run{};                     // first tick of the run
@@ -103,7 +110,9 @@ class EnergyBook {
   void ForEachAmount(const std::function<void(Amount&)>& change);
   void PrependBins();
   void StartRun(Node& node, const std::string& start);
-  void FindGap(Node& node, bool is_counted);
+  void FindGap(Node& node);
+  void LearnInterval(const std::string& name, Node& node);
+  void CheckStep(const std::string& name, Node& node, const Step& step);
   void FindMissingEnds(const std::string& name, const Node& node);
   [[nodiscard]] std::optional<Totals> TotalsOfTick(std::string& start) const;
   void Count(Node& node, const Totals& now, bool is_counted);

@@ -428,6 +428,52 @@ TEST(EnergyBook, TimesWithoutTicks_AreNamed) {
   EXPECT_EQ(report->downtimes[1].to, At(3600));
 }
 
+/// A report of a node with ticks after these times. A negative time begins another run of the agent.
+Result<Report> TicksAfter(const std::vector<int64_t>& times, std::optional<int64_t> from, int64_t until) {
+  FakeNode node;
+  std::vector<std::string> lines;
+  int64_t second = 0;
+  for (const int64_t after : times) {
+    second += std::abs(after);
+    if (after < 0) node.Restart(second - 1);
+    node.Use("web", 1000);
+    Append(node.Tick(second), lines);
+  }
+  EnergyBook::Options options{.by = By::kPod, .to = At(second + until)};
+  if (from) options.from = At(*from);
+  return ReportOf(lines, options);
+}
+
+std::vector<int64_t> LengthsOf(const std::vector<Downtime>& times) {
+  std::vector<int64_t> seconds;
+  for (const Downtime& time : times) seconds.push_back((time.to - time.from).count() / 1000);
+  return seconds;
+}
+
+TEST(EnergyBook, GapsAmongTheFirstTicks_AreNamedAsLaterOnes) {
+  using Lengths = std::vector<int64_t>;
+  const Lengths early = {60, 60, 36'000, 60, 60, 60, 7'200, 60, 60, 60, 60, 60, 60, 3'600};
+  const auto report = TicksAfter(early, {}, 20'000);
+  EXPECT_EQ(LengthsOf(report->gaps), (Lengths{36'000, 7'200, 3'600}));
+  EXPECT_EQ(LengthsOf(report->downtimes), Lengths{20'000});
+  EXPECT_EQ(LengthsOf(TicksAfter(early, 40'000, 60)->gaps), (Lengths{7'200, 3'600})) << "one is before the period";
+  EXPECT_EQ(LengthsOf(TicksAfter({60, 36'000, 60, 60}, {}, 60)->gaps), Lengths{36'000}) << "few ticks";
+  EXPECT_EQ(LengthsOf(TicksAfter({60, 60, 60, 60, 36'000}, {}, 60)->gaps), Lengths{36'000});
+}
+
+/// A run begins with a short time between two ticks, and ends with one; between two runs the agent did not run.
+TEST(EnergyBook, OtherTimesAmongTheFirstTicks_AreNoInterval) {
+  std::vector<int64_t> times;
+  for (int run = 0; run < 4; ++run) times.insert(times.end(), {-3'600, 5, 60, 60, 7});
+  const auto runs = TicksAfter(times, {}, 100);
+  EXPECT_EQ(LengthsOf(runs->gaps), std::vector<int64_t>());
+  times.insert(times.end(), {600, 60});
+  EXPECT_EQ(LengthsOf(TicksAfter(times, {}, 100)->gaps), std::vector<int64_t>{600});
+  EXPECT_EQ(LengthsOf(TicksAfter({5, 60, 60}, {}, 100)->gaps), std::vector<int64_t>());
+  const auto short_runs = TicksAfter({-60, 5, -3'600, 5, -3'600, 5, 60, 60, 60, 60, 60, 60}, {}, 100);
+  EXPECT_EQ(LengthsOf(short_runs->gaps), std::vector<int64_t>());
+}
+
 TEST(EnergyBook, NodeWithOneTick_IsMissing) {
   FakeNode one("n1"), two("n2");
   std::vector<std::string> lines = one.Tick(60);
