@@ -1,6 +1,7 @@
 """kepler report --prometheus: what a real server has scraped adds up to the counters of the agents, whatever happens meanwhile."""
 import contextlib
 import datetime
+import itertools
 import os
 import re
 import shlex
@@ -147,6 +148,29 @@ class ReportFromPrometheus(unittest.TestCase):
         agent.port = port
         with agent:
             yield agent
+
+    def test_projects_are_those_of_the_metadata_of_machines(self):
+        node, scrapes = 'node_name="n1",zone="package"', itertools.count(1)
+        projects = {"web": ("p1", "shop"), "db": ("p1", "shop"), "ci": ("p2", "build"), "old": ("", "")}
+
+        def host(path, query):
+            n = next(scrapes)
+            lines = [f'kepler_node_cpu_{name}joules_total{{{node}}} {n * joules}'
+                     for name, joules in (("", 16), ("active_", 15), ("idle_", 1), ("unattributed_", 0))]
+            lines.append(f'kepler_node_cpu_unlisted_joules_total{{level="vm",reason="departed",{node}}} 0')
+            for i, (name, (project_id, project)) in enumerate(projects.items()):
+                vm = f'hypervisor="kvm",vm_id="{i}",vm_name="i-{i}"'
+                lines.append(f'kepler_vm_cpu_joules_total{{state="running",{vm},{node}}} {n << i}')
+                lines.append(f'kepler_vm_info{{instance_name="{name}",node_name="n1",project_id="{project_id}",project_name="{project}",{vm}}} 1')
+            return 200, "".join(f"{line}\n" for line in lines)
+        with Double(host) as double, Prometheus(double.port, config=page()[1]) as server:
+            self.settled(server, 4)
+            made, total = lines_of(*self.options(server, "--by=project"))
+            times = total // 16
+            self.assertGreater(times, 1)
+            self.assertEqual({line["name"]: line["joules"] for line in made["lines"] if line["kind"] == "project"},
+                             {"shop (p1)": 3 * times, "build (p2)": 4 * times, "(no project)": 8 * times})
+            self.assertEqual((made["impossible_ticks"], made["incomplete_ticks"]), (0, 0))
 
     def test_answers_that_are_no_answers(self):
         zones = '{"status":"success","data":["package"]}'
