@@ -101,8 +101,9 @@ std::string RunText(const RunReport& report) {
   std::vector<std::vector<std::string>> rows;
   for (const RunZone& zone : report.zones) {
     const auto joules = [](Energy energy) { return fmt::format("{:.3f}", energy.ToJoules()); };
+    const Nanoseconds time = std::min(report.duration, zone.measured);
     rows.push_back({console::Printable(zone.name, kMaxCell), zone.command ? joules(*zone.command) : "-",
-                    zone.command ? fmt::format("{:.2f}", WattsOver(*zone.command, report.duration)) : "-",
+                    zone.command ? fmt::format("{:.2f}", WattsOver(*zone.command, time)) : "-",
                     zone.command ? fmt::format("{:.1f} %", ShareOf(zone) * 100) : "-", joules(zone.total),
                     fmt::format("{:.2f}", WattsOver(zone.total, zone.measured))});
   }

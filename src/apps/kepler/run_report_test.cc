@@ -111,6 +111,8 @@ TEST(RunReport, ZoneThatWasReadLaterHasItsOwnTime) {
   EXPECT_THAT(text,
               HasSubstr("The meter of platform had its first reading late: its figures are of the last 6.000 s\n"));
   EXPECT_THAT(text, Not(HasSubstr("The meter of package")));
+  snapshot.node[0].begin = BootTime(105s);
+  EXPECT_THAT(RunText(ReportOf(snapshot)), HasSubstr("│ package  │ 25.000 │  5.00 │")) << "25 J in the last 5 s";
   EXPECT_THAT(RunJson(report), HasSubstr(R"("machine_joules":300,"measured_seconds":6})"));
 }
 
