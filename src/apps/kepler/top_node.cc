@@ -13,6 +13,7 @@
 #include "base/host_port.h"
 #include "base/text.h"
 #include "daemon/descriptor_budget.h"
+#include "status/zone_origin.h"
 
 namespace kepler::agent {
 namespace {
@@ -38,7 +39,7 @@ std::string UrlOfAgent(const std::vector<std::string>& listen_addresses) {
 std::vector<std::string> LacksOf(const snapshot::Snapshot& snapshot, bool wants_bpf, bool is_root) {
   std::vector<std::string> lacks;
   const bool is_metered = std::ranges::any_of(snapshot.zones, [](const status::Zone& zone) {
-    return zone.domain == status::Domain::kCpu && zone.source != "model";
+    return zone.domain == status::Domain::kCpu && status::OriginOf(zone.source) != status::Origin::kEstimated;
   });
   if (!is_metered) {
     const bool is_denied = std::ranges::any_of(snapshot.sources, IsDenied);

@@ -11,6 +11,7 @@
 #include "export/series/figure_text.h"
 #include "export/series/number.h"
 #include "export/series/rows.h"
+#include "status/zone_origin.h"
 
 namespace kepler::api {
 namespace {
@@ -68,7 +69,7 @@ class Writer {
       const snapshot::NodeZone& node = snapshot_.node[z];
       Put(R"({}{{"zone":{},"path":{},"domain":"{}","source":{},"metered":{})", std::exchange(first, false) ? "" : ",",
           QuoteJson(zone.name), QuoteJson(zone.path), ToString(zone.domain), QuoteJson(zone.source),
-          zone.source != "model" && zone.source != "fake");
+          status::OriginOf(zone.source) == status::Origin::kMeasured);
       const bool is_split = zone.domain == Domain::kCpu;
       if (node.fresh && !stale_) {
         Put(R"(,"watts":{})", node.power.watts());

@@ -12,6 +12,7 @@
 #include "export/series/figure_text.h"
 #include "export/web/html_text.h"
 #include "export/web/power_chart.h"
+#include "status/zone_origin.h"
 
 namespace kepler::web {
 namespace {
@@ -35,11 +36,6 @@ std::string TimeOf(WallTime time) {
   std::string shown = text.substr(0, point) + " UTC";
   shown[shown.find('T')] = ' ';
   return shown;
-}
-
-std::string_view SourceOf(const status::Zone& zone) {
-  if (zone.source == "model") return "estimated";
-  return zone.source == "fake" ? "simulated" : "measured";
 }
 
 std::string_view PluralOf(snapshot::Level level) {
@@ -88,7 +84,10 @@ class Writer {
         "s.</p>\n",
         view_.stale ? "The last tick is too old: there are no watts." : "", TimeOf(snapshot_.taken_at),
         view_.age_seconds, ToSeconds(snapshot_.interval));
-    if (std::ranges::any_of(snapshot_.zones, [](const auto& zone) { return zone.source == "fake"; }))
+    const auto is_simulated = [](const auto& zone) {
+      return status::OriginOf(zone.source) == status::Origin::kSimulated;
+    };
+    if (std::ranges::any_of(snapshot_.zones, is_simulated))
       out_ += "<p class=\"problem\">The fake meter is in use: its power is simulated, nothing is measured.</p>\n";
     out_ +=
         "<table aria-labelledby=\"now\" class=\"figures zones\"><thead><tr><th scope=\"col\">Zone</th><th "
@@ -108,7 +107,7 @@ class Writer {
     const auto watts = [&](bool shown, Power power) { return shown ? ShortNumber(power.watts()) : "–"; };
     Put("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td class=\"wide\">{}</td></tr>\n",
         EscapeHtml(zone.name), watts(known, node.power), watts(known && is_split, node.active_power),
-        watts(known && is_split, node.idle_power), Joules(node.total), SourceOf(zone));
+        watts(known && is_split, node.idle_power), Joules(node.total), ToString(status::OriginOf(zone.source)));
   }
 
   void Chart() {

@@ -42,9 +42,11 @@ std::string_view PageScript() {
     return parts.filter(Boolean).join(" ");
   };
 
+  const origin = (zone) => zone.metered ? "measured" : zone.source === "model" ? "estimated" : "simulated";
+
   const showZones = (zones) => {
     fill(byId("zones"), zones.map((zone) => [zone.zone, number(zone.watts), number(zone.active_watts),
-      number(zone.idle_watts), joules(zone.joules), ({model: "estimated", fake: "simulated"})[zone.source] || "measured"]));
+      number(zone.idle_watts), joules(zone.joules), origin(zone)]));
     for (const row of byId("zones").rows) row.cells[5].className = "wide";
   };
 
