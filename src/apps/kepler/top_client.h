@@ -27,7 +27,7 @@ class TopClient final : public TopSource {
   /// Reads the files of the settings. Blocks.
   [[nodiscard]] static Result<TopClient> Open(const TopSettings& settings);
 
-  /// The error names the URL; kUnavailable: nothing answers there.
+  /// The error names the URL and a remedy; kUnavailable: nothing answers there.
   [[nodiscard]] Result<std::string> Get(const std::string& target, const std::stop_token& stop) const override;
 
  private:

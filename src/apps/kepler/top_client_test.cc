@@ -105,6 +105,15 @@ TEST(TopClient, NamesTheRemedyOfAStatus) {
   }
 }
 
+TEST(TopClient, NoAnswer_NamesTheRemedyOfAnAgent) {
+  const auto client = TopClient::Open({.url = "http://127.0.0.1:1"});
+  ASSERT_TRUE(client);
+  const auto answer = client->Get("/", {});
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().kind, ErrorKind::kUnavailable);
+  EXPECT_THAT(answer.error().message, HasSubstr("is the agent running? --url sets its address"));
+}
+
 TEST(TopPoller, AsksForWhatTheScreenShows) {
   const TestAgent agent("200 OK",
                         R"({"api":1,"time":"t","step_seconds":5,"zones":["package"],"points":[],"workloads":{}})");

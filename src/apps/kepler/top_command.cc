@@ -86,10 +86,7 @@ int PrintOnce(const TopSettings& config, const TopSource& source, top::Glyphs gl
   const top::View view = ViewOf(config);
   if (const Status settled = source.Settle(); !settled) return RefuseTop(settled.error().message);
   const auto text = source.Get(top::TargetOf(view, static_cast<size_t>(config.limit)), {});
-  if (!text) {
-    const bool has_answered = text.error().kind == ErrorKind::kInvalid;
-    return RefuseTop(text.error().message + (has_answered ? "" : "; is the agent running? --url sets its address"));
-  }
+  if (!text) return RefuseTop(text.error().message);
   for (const std::string& remark : source.Remarks()) std::fprintf(stderr, "kepler top: %s\n", remark.c_str());
   const auto readings = top::ReadReadings(*text);
   if (!readings) return RefuseTop(readings.error().message);
