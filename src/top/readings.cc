@@ -80,6 +80,7 @@ class Reader {
 Status ReadZone(const Cursor& at, ZoneReading& out) {
   return Reader(at)
       .Text("zone", out.zone)
+      .Text("source", out.source)
       .Number("watts", out.watts)
       .Number("active_watts", out.active_watts)
       .Number("idle_watts", out.idle_watts)

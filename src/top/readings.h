@@ -14,6 +14,7 @@ namespace kepler::top {
 /// Power in watts, energy in joules since the start of the agent.
 struct ZoneReading {
   std::string zone{};
+  std::string source{};                                         // the meter
   std::optional<double> watts{}, active_watts{}, idle_watts{};  // nothing: unknown, for example after missed ticks
   double joules = 0, active_joules = 0, idle_joules = 0;
 };

@@ -12,7 +12,7 @@ using testing::HasSubstr;
 
 constexpr const char* kSnapshot = R"({"api":1,"time":"2026-11-27T22:00:00.000Z","interval_seconds":5.0,"stale":false,
   "agent":{"version":"0.1.0","node":"worker-1","started":"2026-11-27T20:00:00Z"},"later":{"x":[1]},
-  "zones":[{"zone":"package","path":"/sys","watts":40.1,"active_watts":30.0,"idle_watts":10.1,
+  "zones":[{"zone":"package","path":"/sys","source":"rapl","watts":40.1,"active_watts":30.0,"idle_watts":10.1,
             "joules":123.456789,"active_joules":100,"idle_joules":23.456789},{"zone":"dram","watts":null}],
   "meters":[{"name":"rapl","state":"in use"},{"name":"hwmon","state":"not used","reason":"no chip"}],
   "workloads":{"level":"pod","zone":"package","total":312,"matching":2,
@@ -30,6 +30,8 @@ TEST(Readings, HoldWhatTheAgentSent) {
   ASSERT_EQ(got->zones.size(), 2);
   EXPECT_EQ(got->zones[0].idle_watts, 10.1);
   EXPECT_EQ(got->zones[0].joules, 123.456789);
+  EXPECT_EQ(got->zones[0].source, "rapl");
+  EXPECT_EQ(got->zones[1].source, "") << "of an answer without it";
   EXPECT_EQ(got->zones[1].watts, std::nullopt) << "null is no number";
   EXPECT_EQ(got->meters[1].reason, "no chip");
   EXPECT_EQ(got->matching, 2);

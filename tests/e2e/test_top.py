@@ -16,6 +16,7 @@ from harness import Agent, binary, end, free_port, python_child, require, run_te
 from powercap import ONE_PACKAGE, PowercapTree
 
 CONFIG = "cpu: {preferredMeters: [fake]}\nmonitor: {interval: 500ms, minTerminatedEnergyThreshold: 0}\n"
+SIMULATED = "kepler top: power is simulated: the fake meter is in use, and nothing is measured\n"
 USERS = "basic_auth_users:\n  alice: $2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW\n"
 BURN = """
 with open("/proc/self/comm", "w") as file:
@@ -354,10 +355,11 @@ class WithoutAgent(unittest.TestCase):
             self.address = f"127.0.0.1:{agent.port}"
             self.configure()
             asked = top(self.flag, "--json", "--limit=1")
-            self.assertEqual((asked.returncode, asked.stderr), (0, ""))
+            self.assertEqual((asked.returncode, asked.stderr), (0, SIMULATED))
             self.assertEqual(json.loads(asked.stdout)["meters"][0]["name"], "fake")
             local = top(self.flag, "--local", "--json", "--limit=1")
             self.assertEqual(local.returncode, 0, local.stderr)
+            self.assertNotIn(SIMULATED, local.stderr)
             self.assertEqual(json.loads(local.stdout)["meters"][0]["name"], "rapl (powercap)")
 
     def test_a_user_who_may_not_measure_is_told(self):
@@ -390,7 +392,7 @@ class Once(unittest.TestCase):
             self.assertIn("stdin is not a terminal; printing one table, as with --once", done.stderr)
             self.assertRegex(done.stdout, r"Processes by watts, 3 of \d+")
             quiet = top(f"--url={url_of(agent)}", "--once", "--level=vm")
-            self.assertEqual((quiet.returncode, quiet.stderr), (0, ""))
+            self.assertEqual((quiet.returncode, quiet.stderr), (0, SIMULATED))
             asked = json.loads(top(f"--url={url_of(agent)}", "--once", "--json", "--limit=2", "--sort=cpu").stdout)
             self.assertEqual(asked["api"], 1)
             self.assertEqual(len(asked["workloads"]["rows"]), 2)

@@ -13,6 +13,7 @@
 #include "base/small_file.h"
 #include "base/text.h"
 #include "base/thread.h"
+#include "status/zone_origin.h"
 
 namespace kepler::agent {
 namespace {
@@ -81,6 +82,16 @@ Result<std::string> TopClient::Get(const std::string& target, const std::stop_to
               fmt::format("{}: {}", url_.peer.Url(), http::client::HideLogin(ReasonOf(*answer), request)));
 }
 
+std::vector<std::string> RemarksOf(const TopSource& source, const top::Readings& readings) {
+  std::vector<std::string> remarks = source.Remarks();
+  const auto is_simulated = [](const top::ZoneReading& zone) {
+    return status::OriginOf(zone.source) == status::Origin::kSimulated;
+  };
+  if (std::ranges::any_of(readings.zones, is_simulated))
+    remarks.emplace_back("power is simulated: the fake meter is in use, and nothing is measured");
+  return remarks;
+}
+
 Result<std::unique_ptr<TopPoller>> TopPoller::Start(std::unique_ptr<TopSource> source, Duration interval) {
   UniqueFd event(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!event.valid()) return FailErrno("create", "an eventfd");
@@ -132,7 +143,7 @@ Result<TopAnswer> TopPoller::Fetch(const std::string& target, size_t history, co
   TopAnswer answer;
   KEPLER_TRY(const std::string text, source_->Get(target, stop));
   KEPLER_TRY(answer.readings, top::ReadReadings(text));
-  answer.remarks = source_->Remarks();
+  answer.remarks = RemarksOf(*source_, answer.readings);
   if (answer.readings.time == time_) return answer;
   time_ = answer.readings.time;
   const double seconds =

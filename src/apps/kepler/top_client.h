@@ -42,6 +42,9 @@ struct TopAnswer {
   std::vector<std::string> remarks{};
 };
 
+/// Remarks of the source, and those about the readings.
+[[nodiscard]] std::vector<std::string> RemarksOf(const TopSource& source, const top::Readings& readings);
+
 /// Polls on a thread of its own. All functions are for one thread.
 class TopPoller {
  public:

@@ -114,6 +114,19 @@ TEST(TopClient, NoAnswer_NamesTheRemedyOfAnAgent) {
   EXPECT_THAT(answer.error().message, HasSubstr("is the agent running? --url sets its address"));
 }
 
+TEST(RemarksOf, SimulatedPower_AfterThoseOfTheSource) {
+  struct Source final : TopSource {
+    Result<std::string> Get(const std::string&, const std::stop_token&) const override { return ""; }
+    std::vector<std::string> Remarks() const override { return {"no agent"}; }
+  };
+  const auto remarks = [](const std::string& text) { return RemarksOf(Source(), top::ReadReadings(text).value()); };
+  EXPECT_THAT(remarks(R"({"api":1,"zones":[{"zone":"a","source":"rapl"},{"zone":"b","source":"model"}]})"),
+              ElementsAre("no agent"));
+  EXPECT_THAT(remarks(R"({"api":1,"zones":[{"zone":"a","source":"rapl"},{"zone":"b","source":"fake"}]})"),
+              ElementsAre("no agent", HasSubstr("power is simulated")));
+  EXPECT_THAT(remarks(R"({"api":1})"), ElementsAre("no agent"));
+}
+
 TEST(TopPoller, AsksForWhatTheScreenShows) {
   const TestAgent agent("200 OK",
                         R"({"api":1,"time":"t","step_seconds":5,"zones":["package"],"points":[],"workloads":{}})");

@@ -87,9 +87,10 @@ int PrintOnce(const TopSettings& config, const TopSource& source, top::Glyphs gl
   if (const Status settled = source.Settle(); !settled) return RefuseTop(settled.error().message);
   const auto text = source.Get(top::TargetOf(view, static_cast<size_t>(config.limit)), {});
   if (!text) return RefuseTop(text.error().message);
-  for (const std::string& remark : source.Remarks()) std::fprintf(stderr, "kepler top: %s\n", remark.c_str());
   const auto readings = top::ReadReadings(*text);
   if (!readings) return RefuseTop(readings.error().message);
+  for (const std::string& remark : RemarksOf(source, *readings))
+    std::fprintf(stderr, "kepler top: %s\n", remark.c_str());
   const settings::Outcome outcome{
       .text = config.json ? *text + "\n" : top::PlainText(view, *readings, OutputWidth(), LookOf(config, glyphs))};
   return settings::WriteOut(outcome, "kepler top");
