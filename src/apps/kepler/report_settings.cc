@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "http/client/url.h"
+#include "report/zone_choice.h"
 #include "settings/table.h"
 
 namespace kepler::agent {
@@ -117,6 +118,7 @@ settings::Parsed<ReportOptions> ParseReportOptions(std::vector<const char*> argu
       arguments, program, kReportTable, [&](settings::Draft& draft, ReportOptions& options) {
         constexpr size_t kMaxZones = 8;
         if (options.zones.size() > kMaxZones) draft.Reject("zone", fmt::format("has more than {} items", kMaxZones));
+        if (const Status zones = report::CheckZones(options.zones); !zones) draft.Reject("zone", zones.error().message);
         options.files = files;
         CheckPrometheus(draft, options);
       });
