@@ -135,6 +135,24 @@ class Report(unittest.TestCase):
         self.assertIn("total", report("--by=node", "--output=/dev/stdout", self.path).stdout)
         self.assertEqual(sorted(os.listdir(self.folder)), ["kepler.jsonl", "link", "page"])
 
+    def test_output_replaces_no_file_that_is_read(self):
+        lines, carbon = f"{self.folder}/lines", f"{self.folder}/carbon.csv"
+        for path in (lines, carbon):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("precious\n")
+        os.link(lines, f"{self.folder}/hard")
+        os.symlink(lines, f"{self.folder}/soft")
+        for output, arguments in ((lines, ["-"]), (lines, ["/dev/stdin"]), (f"{self.folder}/hard", ["-"]), (lines, [f"{self.folder}/hard"]),
+                                  (lines, [f"{self.folder}/soft"]), (carbon, [f"--carbon={carbon}", lines])):
+            with open(lines, encoding="utf-8") as file:
+                ended = subprocess.run([binary(), "report", "--by=node", f"--output={output}", *arguments], stdin=file,
+                                       capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual((ended.returncode, ended.stdout), (1, ""), (output, arguments))
+            self.assertIn(f"{output}: --output is one of the files to read", ended.stderr)
+        for path in (lines, carbon):
+            with open(path, encoding="utf-8") as file:
+                self.assertEqual(file.read(), "precious\n")
+
     def test_pipes_and_devices(self):
         self.measure(2)
         pipe = f"{self.folder}/pipe"

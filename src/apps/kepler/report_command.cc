@@ -1,17 +1,19 @@
 #include "apps/kepler/report_command.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "apps/kepler/report_file.h"
 #include "apps/kepler/report_input.h"
@@ -41,12 +43,18 @@ int Refuse(const std::string& why, int code) {
   return code;
 }
 
-/// A report must not replace the files that it is made of.
+/// A report must not replace the files that it is made of. They may have other names: "-", links.
 Status CheckOutput(const ReportOptions& options) {
-  std::error_code ignored;
-  for (const std::string& file : options.files)
-    if (!options.output.empty() && std::filesystem::equivalent(file, options.output, ignored))
+  struct stat output{};
+  if (options.output.empty() || ::stat(options.output.c_str(), &output) != 0 || !S_ISREG(output.st_mode)) return {};
+  std::vector<std::string> inputs = options.files;
+  inputs.push_back(options.carbon);
+  for (const std::string& input : inputs) {
+    struct stat read{};
+    const int found = input == "-" ? ::fstat(STDIN_FILENO, &read) : ::stat(input.c_str(), &read);
+    if (found == 0 && read.st_dev == output.st_dev && read.st_ino == output.st_ino)
       return Fail(ErrorKind::kInvalid, options.output + ": --output is one of the files to read");
+  }
   return {};
 }
 
