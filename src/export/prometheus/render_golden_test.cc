@@ -29,7 +29,7 @@ kepler_build_info{arch="unknown",branch="unknown",goversion="unknown",revision="
 kepler_conservation_error_joules{level="node",node_name="n1",zone="package"} 0
 # HELP kepler_exposed_series Samples in this scrape, including this one
 # TYPE kepler_exposed_series gauge
-kepler_exposed_series{node_name="n1"} 37
+kepler_exposed_series{node_name="n1"} 38
 # HELP kepler_failed_ticks_total Ticks in which processes could not be listed
 # TYPE kepler_failed_ticks_total counter
 kepler_failed_ticks_total{node_name="n1"} 0
@@ -91,6 +91,9 @@ kepler_source_zone_domains{node_name="n1",source="fake",zone="package"} 1
 # HELP kepler_source_zone_domains_read Domains of the zone read in the last tick. If one is missing and its CPUs are online, the zone has no watts
 # TYPE kepler_source_zone_domains_read gauge
 kepler_source_zone_domains_read{node_name="n1",source="fake",zone="package"} 1
+# HELP kepler_start_timestamp_seconds Unix time at which the agent started and all its totals were 0, in seconds; the same in every scrape until a restart
+# TYPE kepler_start_timestamp_seconds gauge
+kepler_start_timestamp_seconds{node_name="n1"} 1700000000
 # HELP kepler_tick_cpu_seconds_total CPU time of the collection thread in ticks, in seconds
 # TYPE kepler_tick_cpu_seconds_total counter
 kepler_tick_cpu_seconds_total{node_name="n1"} 0

@@ -226,6 +226,10 @@ constexpr auto kAgentFamilies = std::to_array<Family>({
     {"kepler_source_zone_domains_read",
      "Domains of the zone read in the last tick. If one is missing and its CPUs are online, the zone has no watts",
      kSourceZone, OfZoneDomains<&status::ZoneDomains::read>},
+    {"kepler_start_timestamp_seconds",
+     "Unix time at which the agent started and all its totals were 0, in seconds; the same in every scrape until a "
+     "restart",
+     kNodeName, AgentStart, "seconds"},
     {"kepler_tick_cpu_seconds_total", "CPU time of the collection thread in ticks, in seconds", kNodeName,
      OfPipeline<&PipelineStatus::tick_cpu>, "seconds"},
     {"kepler_tick_seconds_total", "Wall time of ticks, in seconds", kNodeName, OfPipeline<&PipelineStatus::tick_time>,

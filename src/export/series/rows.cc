@@ -251,6 +251,8 @@ void AttributionInfo(const Context& c, Visitor& out) {
   });
 }
 
+void AgentStart(const Context& c, Visitor& out) { out.Add({}, Of(c.snapshot.StartOf({}))); }
+
 void ActivityAuditLast(const Context& c, Visitor& out) {
   const BootTime last = c.snapshot.activity.audit.last;
   if (last != BootTime{}) out.Add({}, Of(c.snapshot.WallOf(last)));

@@ -119,6 +119,7 @@ void OtherJoules(const Context& c, Visitor& out) {
 }
 
 // The agent itself.
+void AgentStart(const Context& c, Visitor& out);
 void ActivityAuditLast(const Context& c, Visitor& out);  // only after the first audit
 void ActivityCpuTimeInfo(const Context& c, Visitor& out);
 void ActivitySourceInfo(const Context& c, Visitor& out);
