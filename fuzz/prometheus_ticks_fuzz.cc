@@ -2,7 +2,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <optional>
 #include <string_view>
 
 #include "recording/recording_json.h"
@@ -19,10 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto samples = reader.Finish();
   if (!samples) return 0;
   EnergyBook book({.by = by, .zones = {"package"}, .is_sorted = true});
-  const auto start_of = [](const auto& target, Milliseconds) {
-    return target.empty() ? std::nullopt : std::optional<double>(1'700'000'000);
-  };
-  PrometheusTicks ticks(by, {"package"}, Milliseconds{}, start_of, [&](const EnergyLine& line) { book.Add(line); });
+  PrometheusTicks ticks(by, {"package"}, [&](const EnergyLine& line) { book.Add(line); });
   if (!ticks.Add(*samples) || !ticks.Add(*samples)) return 0;
   static_cast<void>(ticks.Notes());
   const auto report = book.Close();

@@ -17,7 +17,9 @@ constexpr size_t kUnnamedReason = 4;  // a gauge: it falls when pods get their n
 /// Every whole number of microjoules below this many joules has a double of its own.
 constexpr double kExactJoules = 8'589'934'592;  // 2^33
 constexpr double kMaxSampleJoules = 1e12;
+constexpr double kMaxSeconds = 7'258'118'400;  // the year 2200: its nanoseconds fit 64 bits
 
+/// Also of the start of an agent, whose seconds become microseconds.
 Result<Energy> EnergyOf(double joules) {
   if (!(joules >= 0 && joules <= kMaxSampleJoules))
     return Fail(ErrorKind::kMalformed, fmt::format("{} is not a number of joules", joules));
@@ -86,12 +88,13 @@ void FindSeries(By by, std::span<const std::string> zones, const recording::Reco
       auto meaning = EnergySeriesOf(by, metric, series.labels);
       if (!meaning) continue;
       const bool is_info = meaning->kind == SeriesKind::kVmInfo;
+      const bool has_zone = !is_info && meaning->kind != SeriesKind::kStart;
       const auto zone = std::ranges::find(zones, meaning->zone);
       const auto target = FindTarget(by, range.targets, meaning->node, series.labels);
-      if ((zone == zones.end() && !is_info) || !target) continue;
+      if ((zone == zones.end() && has_zone) || !target) continue;
       RangeSeries found{.series = *std::move(meaning),
                         .target = *target,
-                        .zone = static_cast<size_t>(zone - zones.begin()),
+                        .zone = has_zone ? static_cast<size_t>(zone - zones.begin()) : 0,
                         .samples = &series.samples};
       for (const auto& [name, value] : found.series.texts) found.key += name + '=' + value + '\0';
       if (by == By::kPod) AddPodNames(series.labels, range.targets[*target].labels, found.series);
@@ -130,6 +133,9 @@ void AddPoint(const RangeSeries& series, Energy energy, ScrapeSums& sums) {
         sums.unlisted[static_cast<size_t>(reason - kUnlistedReasons.begin())][series.zone] += energy;
       return;
     }
+    case SeriesKind::kStart:
+      sums.start = energy;
+      return;
     case SeriesKind::kWorkload:
     case SeriesKind::kVmInfo:
       return;
@@ -163,7 +169,10 @@ Result<PrometheusRange> ReadRange(By by, std::span<const std::string> zones, con
   FindSeries(by, zones, samples, range);
   for (size_t i = 0; i < range.series.size(); ++i) {
     const size_t target = range.series[i].target;
+    const bool is_start = range.series[i].series.kind == SeriesKind::kStart;
     for (const recording::Sample& sample : *range.series[i].samples) {
+      if (sample.time > kMaxSeconds || (is_start && sample.value > kMaxSeconds))
+        return Fail(ErrorKind::kMalformed, fmt::format("{} or {} is not a time", sample.time, sample.value));
       KEPLER_TRY(const Energy energy, EnergyOf(sample.value));
       const Milliseconds time(std::chrono::milliseconds(std::llround(sample.time * 1e3)));
       range.points.push_back({.time = time, .target = target, .series = i, .energy = energy});

@@ -2,6 +2,7 @@
 // Samples of a Prometheus server in a range of time, sorted by scrape, and the sums of one scrape. Pure.
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -56,6 +57,7 @@ struct ScrapeSums {
   }
   std::vector<Energy> total, active, idle, unattributed;
   std::array<std::vector<Energy>, kUnlistedReasons.size()> unlisted;
+  std::optional<Energy> start{};  // of the agent: its Unix time in microseconds
   bool has_total = false, has_active = false, has_unlisted = false;
   /// Those that never fall while an agent runs, `total` first, as the server has them: nothing is made equal.
   std::vector<Energy> counters;

@@ -22,6 +22,7 @@ struct Family {
 constexpr std::array kNodeFamilies = {
     Family{"kepler_node_cpu_joules_total", SeriesKind::kTotal},
     Family{"kepler_node_platform_joules_total", SeriesKind::kTotal},
+    Family{"kepler_start_timestamp_seconds", SeriesKind::kStart},
     Family{"kepler_node_cpu_active_joules_total", SeriesKind::kActive},
     Family{"kepler_node_cpu_idle_joules_total", SeriesKind::kIdle},
     Family{"kepler_node_cpu_unattributed_joules_total", SeriesKind::kUnattributed},
@@ -91,11 +92,11 @@ std::string EscapeRegex(std::string_view text) {
 std::string SelectorOf(By by, std::span<const std::string> zones, std::span<const std::string> matchers) {
   std::vector<std::string> names;
   for (const Family& family : kNodeFamilies)
-    if (by != By::kNode || family.kind == SeriesKind::kTotal) names.emplace_back(family.metric);
+    if (by != By::kNode || family.kind == SeriesKind::kTotal || family.kind == SeriesKind::kStart)
+      names.emplace_back(family.metric);
   if (by != By::kNode) names.push_back(WorkloadFamily(by));
   if (IsOfVms(by)) names.emplace_back(kVmInfo);
-  std::vector<std::string> escaped;
-  if (IsOfVms(by)) escaped.emplace_back();  // kepler_vm_info has no zone
+  std::vector<std::string> escaped = {""};  // no zone: metadata, and the start
   for (const std::string& zone : zones) escaped.push_back(EscapeRegex(zone));
   std::string out = fmt::format("{{__name__=~{},zone=~{}", QuoteJson(fmt::format("{}", fmt::join(names, "|"))),
                                 QuoteJson(fmt::format("{}", fmt::join(escaped, "|"))));

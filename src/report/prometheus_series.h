@@ -16,7 +16,7 @@ namespace kepler::report {
 /// The selector of all samples that a report needs, in PromQL. `matchers` are PromQL: 'job="kepler"'.
 [[nodiscard]] std::string SelectorOf(By by, std::span<const std::string> zones, std::span<const std::string> matchers);
 
-enum class SeriesKind : uint8_t { kTotal, kActive, kIdle, kUnattributed, kUnlisted, kWorkload, kVmInfo };
+enum class SeriesKind : uint8_t { kTotal, kActive, kIdle, kUnattributed, kUnlisted, kStart, kWorkload, kVmInfo };
 
 struct EnergySeries {
   SeriesKind kind = SeriesKind::kTotal;

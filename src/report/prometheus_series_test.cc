@@ -16,12 +16,13 @@ using ::testing::HasSubstr;
 
 TEST(PrometheusSeries, Selector) {
   const std::vector<std::string> zones = {"package", "a.b"}, matchers = {R"(job="kepler")"};
-  EXPECT_EQ(SelectorOf(By::kNode, zones, {}),
-            R"({__name__=~"kepler_node_cpu_joules_total|kepler_node_platform_joules_total",zone=~"package|a\\.b"})");
+  EXPECT_EQ(
+      SelectorOf(By::kNode, zones, {}),
+      R"({__name__=~"kepler_node_cpu_joules_total|kepler_node_platform_joules_total|kepler_start_timestamp_seconds",zone=~"|package|a\\.b"})");
   EXPECT_THAT(SelectorOf(By::kProject, zones, {}),
               HasSubstr(R"(|kepler_vm_cpu_joules_total|kepler_vm_info",zone=~"|package|a\\.b",level=~"|vm"})"));
   EXPECT_THAT(SelectorOf(By::kPod, zones, matchers),
-              HasSubstr(R"(|kepler_pod_cpu_joules_total",zone=~"package|a\\.b",level=~"|pod",job="kepler"})"));
+              HasSubstr(R"(|kepler_pod_cpu_joules_total",zone=~"|package|a\\.b",level=~"|pod",job="kepler"})"));
 }
 
 TEST(PrometheusSeries, LabelThatTheServerRenamed_IsTheAgents) {

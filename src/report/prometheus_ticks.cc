@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -18,6 +19,7 @@ namespace {
 
 constexpr size_t kMaxShown = 80;  // bytes of a name
 constexpr std::chrono::milliseconds kMaxFirstInterval = std::chrono::minutes(1);
+constexpr Energy kSameStart = Energy::Joules(1);  // a second: no agent starts twice in it
 
 /// "{instance="n1:28282", job="kepler"}".
 std::string Show(const recording::Labels& labels) {
@@ -32,8 +34,7 @@ std::string Show(const recording::Labels& labels) {
 
 class PrometheusTicks::Impl {
  public:
-  Impl(By by, std::vector<std::string> zones, Milliseconds from, StartOf start_of, Take take)
-      : by_(by), zones_(std::move(zones)), from_(from), start_of_(std::move(start_of)), take_(std::move(take)) {}
+  Impl(By by, std::vector<std::string> zones, Take take) : by_(by), zones_(std::move(zones)), take_(std::move(take)) {}
 
   Status Add(const recording::Recording& samples) {
     KEPLER_TRY(range_, ReadRange(by_, zones_, samples));
@@ -67,6 +68,7 @@ class PrometheusTicks::Impl {
     Milliseconds last{};
     std::chrono::milliseconds interval{0};  // between two ticks, about; 0: not known
     std::string start{};                    // of the run; a text that is not a time: unknown
+    std::optional<Energy> start_time{};     // of the agent, as in ScrapeSums
     std::vector<Energy> counters{};         // of the last tick
     WorkloadLives lives{};
     size_t left_out = 0;        // ticks of `other`
@@ -106,11 +108,17 @@ class PrometheusTicks::Impl {
   }
 
   /// True if `now` is of another run of the agent than the last tick of the node. Sets the start of the run.
-  bool BeginsRun(Node& node, const ScrapeTarget& target, Milliseconds time, const std::vector<Energy>& now) {
-    const auto show = [](double seconds) { return fmt::format("{:.3f}", seconds); };
+  bool BeginsRun(Node& node, const ScrapeTarget& target, Milliseconds time, const ScrapeSums& sums) {
+    const std::vector<Energy>& now = sums.counters;
+    const auto show = [](Energy seconds) { return fmt::format("{:.3f}", seconds.ToJoules()); };
+    const std::optional<Energy> before = std::exchange(node.start_time, sums.start);
     if (node.counters.empty()) {
-      const auto start = time > from_ ? start_of_(target.labels, time) : std::nullopt;
-      node.start = start ? show(*start) : "unknown";
+      node.start = sums.start ? show(*sums.start) : "unknown";
+      return true;
+    }
+    if (before && sums.start) {
+      if (*sums.start <= *before + kSameStart && *before <= *sums.start + kSameStart) return false;
+      node.start = show(*sums.start);
       return true;
     }
     const auto has_fallen = [&](size_t count) {
@@ -122,12 +130,12 @@ class PrometheusTicks::Impl {
                                    : has_fallen(now.size())     ? "a counter fell"
                                    : IsGap(node, time)          ? "no scrape is known"
                                                                 : "";
-    if (doubt.empty()) return false;
-    const auto before = start_of_(node.target, node.last);
-    const auto after = start_of_(target.labels, time);
-    const bool is_other = before && after ? *before != *after : has_fallen(zones_.size());
-    if (is_other) node.start = show(after.value_or(static_cast<double>(node.last.time_since_epoch().count()) / 1e3));
-    if (!before || !after) NoteUnknownStart(target.node, node.last, time, doubt, is_other);
+    const auto last = Energy::Microjoules(std::chrono::microseconds(node.last.time_since_epoch()).count());
+    const bool is_newer = sums.start && *sums.start > last;
+    if (doubt.empty() && !is_newer) return false;
+    const bool is_other = is_newer || has_fallen(zones_.size());
+    if (is_other) node.start = show(sums.start.value_or(last));
+    if (!sums.start) NoteUnknownStart(target.node, node.last, time, doubt, is_other);
     return is_other;
   }
 
@@ -138,7 +146,7 @@ class PrometheusTicks::Impl {
     if (!sums.has_total) return;  // a sample at the time at which a counter was 0
     Node& node = nodes_[target.node];
     if ((!node.counters.empty() && time <= node.last) || IsLeftOut(node, target, time)) return;
-    if (BeginsRun(node, target, time, sums.counters))
+    if (BeginsRun(node, target, time, sums))
       node.lives.BeginRun();
     else
       node.interval = node.interval.count() == 0 ? time - node.last : std::min(time - node.last, node.interval * 2);
@@ -231,8 +239,6 @@ class PrometheusTicks::Impl {
 
   const By by_;
   const std::vector<std::string> zones_;
-  const Milliseconds from_;
-  const StartOf start_of_;
   const Take take_;
   std::map<std::string, Node, std::less<>> nodes_;
   PrometheusRange range_{};  // of Add()
@@ -240,8 +246,8 @@ class PrometheusTicks::Impl {
   size_t ticks_ = 0;
 };
 
-PrometheusTicks::PrometheusTicks(By by, std::vector<std::string> zones, Milliseconds from, StartOf start_of, Take take)
-    : impl_(std::make_unique<Impl>(by, std::move(zones), from, std::move(start_of), std::move(take))) {}
+PrometheusTicks::PrometheusTicks(By by, std::vector<std::string> zones, Take take)
+    : impl_(std::make_unique<Impl>(by, std::move(zones), std::move(take))) {}
 PrometheusTicks::~PrometheusTicks() = default;
 Status PrometheusTicks::Add(const recording::Recording& samples) { return impl_->Add(samples); }
 std::vector<std::string> PrometheusTicks::Notes() const { return impl_->Notes(); }

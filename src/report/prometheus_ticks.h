@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,13 +19,9 @@ namespace kepler::report {
 
 class PrometheusTicks {
  public:
-  /// Returns the Unix time, in seconds, at which the agent behind that target had started, as the server knew it at
-  /// `time`; nothing if it did not know.
-  using StartOf = std::function<std::optional<double>(const recording::Labels& target, Milliseconds time)>;
   using Take = std::function<void(const EnergyLine& line)>;
 
-  /// Nodes that have a tick up to `from` need no start: their energy from before the period does not count.
-  PrometheusTicks(By by, std::vector<std::string> zones, Milliseconds from, StartOf start_of, Take take);
+  PrometheusTicks(By by, std::vector<std::string> zones, Take take);
   ~PrometheusTicks();
 
   /// Takes all samples of SelectorOf() in a range of time, which begins where the previous one ended. Calls `take` with

@@ -58,6 +58,7 @@ class Samples {
     Put("kepler_node_cpu_active_joules_total", zone, second, active);
     Put("kepler_node_cpu_idle_joules_total", zone, second, idle);
     Put("kepler_node_cpu_unattributed_joules_total", zone, second, 0);
+    if (start) Put("kepler_start_timestamp_seconds", {{"node_name", node}}, second, *start);
     for (const std::string level : {"pod", "process"}) {
       Labels labels = zone;
       labels.insert(labels.end(), {{"level", level}, {"reason", "departed"}});
@@ -66,6 +67,7 @@ class Samples {
   }
 
   Recording recording;
+  std::optional<double> start;  // of the agent
   Labels target = {{"instance", "n1:28282"}, {"job", "kepler"}};
 };
 
@@ -74,12 +76,9 @@ struct BookOf {
   std::vector<std::string> notes;
 };
 
-BookOf ReadScrapes(const std::vector<Recording>& ranges, By by = By::kPod,
-                   const PrometheusTicks::StartOf& start_of = {}) {
+BookOf ReadScrapes(const std::vector<Recording>& ranges, By by = By::kPod) {
   EnergyBook book({.by = by, .zones = {"package"}, .from = ScrapeAt(0), .to = ScrapeAt(100'000), .is_sorted = true});
-  const auto none = [](const Labels&, Milliseconds) { return std::optional<double>(); };
-  PrometheusTicks ticks(by, {"package"}, ScrapeAt(0), start_of ? start_of : PrometheusTicks::StartOf(none),
-                        [&](const EnergyLine& line) { book.Add(line); });
+  PrometheusTicks ticks(by, {"package"}, [&](const EnergyLine& line) { book.Add(line); });
   for (const Recording& range : ranges)
     if (const Status added = ticks.Add(range); !added) return {.report = std::unexpected(added.error()), .notes = {}};
   return {.report = book.Close(), .notes = ticks.Notes()};
@@ -129,69 +128,70 @@ TEST(PrometheusTicks, PidOfAnEndedWorkload_IsAnotherCounter) {
 }
 
 TEST(PrometheusTicks, RestartOfTheAgent_CountsFromZero) {
-  Samples samples;
-  samples.Scrape(-5, {{"web running", 10}}, 0);
-  samples.Scrape(10, {{"web running", 12}}, 0);
-  samples.Scrape(40, {{"web running", 3}}, 0);
-  const auto unknown = ReadScrapes({samples.recording});
-  EXPECT_EQ(AmountsOf(unknown.report), (Amounts{{"shop/web", 5'000'000}}));
-  ASSERT_EQ(unknown.notes.size(), 1U);
-  EXPECT_THAT(unknown.notes[0], HasSubstr("n1: the counters began at 0 again between 2023-11-14T22:13:30.000Z and"));
+  for (const bool is_known : {false, true}) {
+    Samples samples;
+    if (is_known) samples.start = kBegin - 1000.5;
+    samples.Scrape(-5, {{"web running", 10}}, 0);
+    samples.Scrape(10, {{"web running", 12}}, 0);
+    if (is_known) samples.start = kBegin + 30.5;
+    samples.Scrape(40, {{"web running", 3}}, 0);
+    const auto read = ReadScrapes({samples.recording});
+    EXPECT_EQ(AmountsOf(read.report), (Amounts{{"shop/web", 5'000'000}}));
+    ASSERT_EQ(read.notes.size(), is_known ? 0U : 1U);
+    if (!is_known) {
+      EXPECT_THAT(read.notes[0], HasSubstr("n1: the counters began at 0 again between 2023-11-14T22:13:30.000Z and"));
+      continue;
+    }
+    ASSERT_FALSE(read.report->downtimes.empty());
+    EXPECT_EQ(read.report->downtimes[0].from, ScrapeAt(10));
+    EXPECT_EQ(read.report->downtimes[0].to, ScrapeAt(30.5));
+  }
+}
 
-  const auto start_of = [](const Labels& target, Milliseconds time) -> std::optional<double> {
-    EXPECT_THAT(target, ElementsAre(std::pair("instance", "n1:28282"), std::pair("job", "kepler")));
-    return time < ScrapeAt(20) ? kBegin - 1000.5 : kBegin + 30.5;
-  };
-  const auto known = ReadScrapes({samples.recording}, By::kPod, start_of);
-  EXPECT_EQ(AmountsOf(known.report), (Amounts{{"shop/web", 5'000'000}}));
-  EXPECT_THAT(known.notes, IsEmpty());
-  ASSERT_FALSE(known.report->downtimes.empty());
-  EXPECT_EQ(known.report->downtimes[0].from, ScrapeAt(10));
-  EXPECT_EQ(known.report->downtimes[0].to, ScrapeAt(30.5));
+TEST(PrometheusTicks, RestartWithLargerCounters_IsSeenByTheStart) {
+  Samples samples;
+  samples.start = kBegin + 1;
+  samples.Scrape(2, {{"web running", 1}}, 0);
+  samples.start = kBegin + 3;
+  samples.Scrape(600, {{"web running", 50}}, 0);
+  EXPECT_EQ(AmountsOf(ReadScrapes({samples.recording}).report), (Amounts{{"shop/web", 51'000'000}}));
 }
 
 /// A new agent that has counted more than the old one: only the starts tell.
 TEST(PrometheusTicks, RestartWhileScrapesAreMissing_IsFoundByTheStart) {
-  Samples samples;
-  samples.Scrape(-5, {{"web running", 10}}, 0);
-  samples.Scrape(10, {{"web running", 20}}, 0);
-  samples.Scrape(25, {{"web running", 21}}, 0);
-  samples.Scrape(50'000, {{"web running", 30}}, 0);
-  samples.Scrape(50'015, {{"web running", 31}}, 0);
-  std::vector<Milliseconds> asked;
-  const auto read_with = [&](int64_t second_start) {
-    asked.clear();
-    return ReadScrapes({samples.recording}, By::kPod, [&](const Labels&, Milliseconds time) {
-      asked.push_back(time);
-      return std::optional<double>(kBegin + (time < ScrapeAt(100) ? -1000 : second_start));
-    });
+  const auto read_with = [&](std::optional<double> first, std::optional<double> second) {
+    Samples samples;
+    samples.start = first;
+    samples.Scrape(-5, {{"web running", 10}}, 0);
+    samples.Scrape(10, {{"web running", 20}}, 0);
+    samples.Scrape(25, {{"web running", 21}}, 0);
+    samples.start = second;
+    samples.Scrape(50'000, {{"web running", 30}}, 0);
+    samples.Scrape(50'015, {{"web running", 31}}, 0);
+    return ReadScrapes({samples.recording});
   };
-  const auto restarted = read_with(20'000);
-  EXPECT_EQ(AmountsOf(restarted.report), (Amounts{{"shop/web", 11'000'000 + 31'000'000}}));
-  EXPECT_THAT(asked, ElementsAre(ScrapeAt(25), ScrapeAt(50'000)));
-  EXPECT_THAT(restarted.notes, IsEmpty());
-  const auto same = read_with(-1000);
-  EXPECT_EQ(AmountsOf(same.report), (Amounts{{"shop/web", 21'000'000}}));
-  EXPECT_THAT(asked, ElementsAre(ScrapeAt(25), ScrapeAt(50'000)));
-
-  const auto unknown = ReadScrapes({samples.recording});
+  for (const std::optional<double> first : {std::optional<double>(kBegin - 1000), std::optional<double>()}) {
+    const auto restarted = read_with(first, kBegin + 20'000);
+    EXPECT_EQ(AmountsOf(restarted.report), (Amounts{{"shop/web", 11'000'000 + 31'000'000}}));
+    EXPECT_THAT(restarted.notes, IsEmpty());
+    const auto same = read_with(first, kBegin - 1000);
+    EXPECT_EQ(AmountsOf(same.report), (Amounts{{"shop/web", 21'000'000}}));
+    EXPECT_THAT(same.notes, IsEmpty());
+  }
+  const auto unknown = read_with({}, {});
   EXPECT_EQ(AmountsOf(unknown.report), (Amounts{{"shop/web", 21'000'000}}));
   ASSERT_EQ(unknown.notes.size(), 1U);
   EXPECT_THAT(unknown.notes[0], HasSubstr("n1: no scrape is known between 2023-11-14T22:13:45.000Z and"));
   EXPECT_THAT(unknown.notes[0], HasSubstr("if it is a new agent, energy is missing"));
 }
 
-TEST(PrometheusTicks, GapAfterTheFirstScrape_MayHideARestart) {
+TEST(PrometheusTicks, GapAfterTheFirstScrape_IsNamed) {
   Samples samples;
   samples.Scrape(-5, {{"web running", 10}}, 0);
   samples.Scrape(7'000, {{"web running", 20}}, 0);
-  samples.Scrape(7'015, {{"web running", 21}}, 0);
-  samples.Scrape(7'200, {{"web running", 30}}, 0);
-  const auto start_of = [](const Labels&, Milliseconds time) {
-    return std::optional<double>(kBegin + (time < ScrapeAt(100) ? -1000 : time < ScrapeAt(7'100) ? 6'000 : 7'100));
-  };
-  EXPECT_EQ(AmountsOf(ReadScrapes({samples.recording}, By::kPod, start_of).report),
-            (Amounts{{"shop/web", 21'000'000 + 30'000'000}}));
+  const auto read = ReadScrapes({samples.recording});
+  ASSERT_EQ(read.notes.size(), 1U);
+  EXPECT_THAT(read.notes[0], HasSubstr("no scrape is known"));
 }
 
 TEST(PrometheusTicks, PodBeforeAndAfterARestart_InOneRange) {
@@ -205,25 +205,25 @@ TEST(PrometheusTicks, PodBeforeAndAfterARestart_InOneRange) {
 }
 
 TEST(PrometheusTicks, AgentThatStartsInThePeriod_CountsFromItsStart) {
-  Samples samples;
-  samples.Scrape(60, {{"web running", 3}}, 0);
-  samples.Scrape(70, {{"web running", 4}}, 0);
-  const auto from_start = [](const Labels&, Milliseconds) { return std::optional<double>(kBegin + 50); };
-  EXPECT_EQ(AmountsOf(ReadScrapes({samples.recording}, By::kPod, from_start).report),
-            (Amounts{{"shop/web", 4'000'000}}));
-  const auto older = [](const Labels&, Milliseconds) { return std::optional<double>(kBegin - 50); };
-  EXPECT_EQ(AmountsOf(ReadScrapes({samples.recording}, By::kPod, older).report), (Amounts{{"shop/web", 1'000'000}}));
-  EXPECT_EQ(AmountsOf(ReadScrapes({samples.recording}).report), (Amounts{{"shop/web", 1'000'000}}))
-      << "the start is not known";
+  const auto amounts = [](std::optional<double> start) {
+    Samples samples;
+    samples.start = start;
+    samples.Scrape(60, {{"web running", 3}}, 0);
+    samples.Scrape(70, {{"web running", 4}}, 0);
+    return AmountsOf(ReadScrapes({samples.recording}).report);
+  };
+  EXPECT_EQ(amounts(kBegin + 50), (Amounts{{"shop/web", 4'000'000}}));
+  EXPECT_EQ(amounts(kBegin - 50), (Amounts{{"shop/web", 1'000'000}}));
+  EXPECT_EQ(amounts({}), (Amounts{{"shop/web", 1'000'000}})) << "the start is not known";
 }
 
 TEST(PrometheusTicks, CounterThatFallsInOneRun_IsLeftOutAndCounted) {
   Samples samples;
+  samples.start = kBegin - 50;
   samples.Scrape(-5, {{"web running", 10}}, 0);
   samples.Scrape(10, {{"web running", 3}}, 0);
   samples.Scrape(25, {{"web running", 12}}, 0);
-  const auto same = [](const Labels&, Milliseconds) { return std::optional<double>(kBegin - 50); };
-  const auto read = ReadScrapes({samples.recording}, By::kPod, same);
+  const auto read = ReadScrapes({samples.recording});
   ASSERT_TRUE(read.report) << read.report.error().message;
   EXPECT_EQ(read.report->impossible, 1U);
   EXPECT_EQ(read.report->total.energy, Energy::Joules(2));
@@ -245,15 +245,14 @@ TEST(PrometheusTicks, TwoTargetsWithOneName_OneCountsAndIsNamed) {
 
 TEST(PrometheusTicks, TargetThatReplacesAnother_GoesOn) {
   Samples samples;
+  samples.start = kBegin - 50;
   samples.Scrape(-5, {{"web running", 10}}, 0);
   samples.Scrape(10, {{"web running", 11}}, 0);
   samples.target = {{"instance", "other:28282"}, {"job", "kepler"}};
+  samples.start = kBegin + 50;
   samples.Scrape(60, {{"web running", 20}}, 0);
   samples.Scrape(75, {{"web running", 21}}, 0);
-  const auto start_of = [](const Labels& target, Milliseconds) {
-    return std::optional<double>(recording::LabelOf(target, "instance") == "other:28282" ? kBegin + 50 : kBegin - 50);
-  };
-  const auto read = ReadScrapes({samples.recording}, By::kPod, start_of);
+  const auto read = ReadScrapes({samples.recording});
   EXPECT_EQ(AmountsOf(read.report), (Amounts{{"shop/web", 1'000'000 + 21'000'000}}));
   EXPECT_THAT(read.notes, IsEmpty());
 }
@@ -288,14 +287,8 @@ TEST(PrometheusTicks, RoundedTotals_AreNoRestart) {
     put("kepler_node_cpu_unattributed_joules_total", {}, second, unattributed);
     put("kepler_node_cpu_unlisted_joules_total", {{"level", "pod"}, {"reason", "departed"}}, second, 0);
   }
-  int asked = 0;
-  const auto start_of = [&](const Labels&, Milliseconds) {
-    ++asked;
-    return std::optional<double>();
-  };
-  const auto read = ReadScrapes({samples.recording}, By::kPod, start_of);
+  const auto read = ReadScrapes({samples.recording});
   ASSERT_TRUE(read.report) << read.report.error().message;
-  EXPECT_EQ(asked, 0);
   EXPECT_THAT(read.notes, IsEmpty());
 }
 
@@ -315,6 +308,10 @@ TEST(PrometheusTicks, SampleThatIsNoEnergy_IsAnError) {
     samples.Put("kepler_node_cpu_joules_total", {{"node_name", "n1"}, {"zone", "package"}}, 5, value);
     EXPECT_THAT(ReadScrapes({samples.recording}).report.error().message, HasSubstr("is not a number of joules"));
   }
+  Samples late;
+  late.start = 1e10;
+  late.Scrape(5, {{"web running", 1}}, 0);
+  EXPECT_THAT(ReadScrapes({late.recording}).report.error().message, HasSubstr("is not a time"));
   Samples nameless;
   nameless.Put("kepler_node_cpu_joules_total", {{"zone", "package"}}, 5, 1);
   EXPECT_THAT(ReadScrapes({nameless.recording}).report.error().message, HasSubstr("no label node_name"));

@@ -46,12 +46,6 @@ bool IsTooLarge(const Error& error) {
          std::ranges::any_of(kWords, [&](const char* word) { return error.message.contains(word); });
 }
 
-bool IsLabelName(std::string_view name) {
-  return !name.empty() && !IsDigit(name.front()) && std::ranges::all_of(name, [](char c) {
-    return IsDigit(c) || c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-  });
-}
-
 std::string Join(const std::vector<std::string>& texts) { return fmt::format("{}", fmt::join(texts, ", ")); }
 
 /// The length of the next range, after one of `length` with that number of samples.
@@ -142,36 +136,16 @@ Result<recording::Recording> PrometheusSource::AskHalves(const std::string& sele
   }
 }
 
-Result<std::optional<double>> PrometheusSource::StartOf(const recording::Labels& target, Milliseconds time) {
-  std::string selector;
-  for (const auto& [name, value] : target)
-    if (IsLabelName(name)) selector += fmt::format("{}{}={}", selector.empty() ? "" : ",", name, QuoteJson(value));
-  if (selector.empty()) return std::optional<double>();
-  KEPLER_TRY(const recording::Recording answer,
-             Ask(fmt::format("process_start_time_seconds{{{}}}", selector), {.begin = time - kLookBack, .end = time}));
-  for (const auto& [metric, all] : answer.metrics)
-    if (all.size() == 1 && !all.front().samples.empty()) return std::optional(all.front().samples.back().value);
-  return std::optional<double>();
-}
-
 Result<std::vector<std::string>> PrometheusSource::Read(const PrometheusQuery& query,
                                                         const std::function<void(const report::EnergyLine&)>& take) {
   const std::string selector = report::SelectorOf(query.by, query.zones, match_);
-  Status started;
-  const auto start_of = [&](const recording::Labels& target, Milliseconds time) -> std::optional<double> {
-    const auto start = StartOf(target, time);
-    if (start) return *start;
-    if (started) started = std::unexpected(start.error());
-    return std::nullopt;
-  };
-  report::PrometheusTicks ticks(query.by, query.zones, query.from, start_of, take);
+  report::PrometheusTicks ticks(query.by, query.zones, take);
   std::set<std::string> warnings;
   milliseconds length = kFirstRange;
   for (Milliseconds begin = query.from - kLookBack; begin < query.to;) {
     Range range{.begin = begin, .end = std::min(begin + length, query.to)};
     KEPLER_TRY(const recording::Recording answer, AskHalves(selector, range));
     if (const Status added = ticks.Add(answer); !added) return InAnswer(added.error());
-    KEPLER_CHECK_OK(started);
     for (const std::string& warning : answer.warnings)
       warnings.insert(fmt::format("{} warns: {}", server_.peer.Url(), warning));
     length = NextLength(range.end - range.begin, recording::CountSamples(answer));

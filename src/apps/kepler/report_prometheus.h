@@ -58,7 +58,6 @@ class PrometheusSource {
       : server_(std::move(server)), match_(std::move(match)) {}
   [[nodiscard]] Result<recording::Recording> Ask(const std::string& selector, const Range& range);
   [[nodiscard]] Result<recording::Recording> AskHalves(const std::string& selector, Range& range);
-  [[nodiscard]] Result<std::optional<double>> StartOf(const recording::Labels& target, report::Milliseconds time);
   [[nodiscard]] std::unexpected<Error> InAnswer(const Error& error) const;
 
   http::retrying::Server server_;
