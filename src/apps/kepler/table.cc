@@ -40,6 +40,7 @@ constexpr int64_t kDay = Duration(hours(24)).count();
 constexpr int64_t kShortestInterval = Duration(std::chrono::milliseconds(10)).count();  // a tick must end in it
 constexpr int64_t kSecond = Duration(std::chrono::seconds(1)).count();
 constexpr int64_t kMinute = Duration(std::chrono::minutes(1)).count();
+constexpr int64_t kMinQueue = 4'000'000;        // bytes; a request of OTLP without compression has up to 3 MiB
 constexpr int64_t kMaxQueue = 100'000'000'000;  // bytes
 constexpr int64_t kHour = Duration(hours(1)).count();
 constexpr int64_t kMaxSensorIndex = 1024;
@@ -243,7 +244,7 @@ constexpr Key kKeys[] = {
     Key("exporter.otlp.maxQueue", "",
         "Maximum size of the encoded requests that wait while the server is unavailable. Then the oldest are dropped "
         "and counted",
-        kAt<&Config::otlp, &PushServer::max_queue_bytes>, {.unit = "bytes", .min = 1'000'000, .max = kMaxQueue}),
+        kAt<&Config::otlp, &PushServer::max_queue_bytes>, {.unit = "bytes", .min = kMinQueue, .max = kMaxQueue}),
     Key("exporter.otlp.queueDirectory", "",
         "Directory in which these requests wait, so that they outlive the agent; it is created, in an existing one. "
         "Empty: they wait in memory",
@@ -282,7 +283,7 @@ constexpr Key kKeys[] = {
         "Maximum size of the encoded requests that wait while the server is unavailable. Then the oldest are dropped "
         "and counted",
         kAt<&Config::remote_write, &RemoteWrite::server, &PushServer::max_queue_bytes>,
-        {.unit = "bytes", .min = 1'000'000, .max = kMaxQueue}),
+        {.unit = "bytes", .min = kMinQueue, .max = kMaxQueue}),
     Key("exporter.remoteWrite.queueDirectory", "",
         "Directory in which these requests wait, so that they outlive the agent; it is created, in an existing one. "
         "Empty: they wait in memory",

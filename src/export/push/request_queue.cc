@@ -59,8 +59,12 @@ void RequestQueue::TakeStored(const StoredRequests& stored) {
 void RequestQueue::Add(Request request) {
   Entry entry{.request = std::move(request)};
   entry.bytes = entry.request.body->size();
+  if (entry.bytes > options_.max_bytes) {
+    losses_.full_points += entry.request.points;
+    return;
+  }
   DropUntilFits(entry.bytes);
-  const bool is_stored = entry.bytes <= options_.max_bytes && Store(entry);
+  const bool is_stored = Store(entry);
   if (!is_stored && entry.bytes > options_.max_memory_bytes) {
     losses_.full_points += entry.request.points;
     return;
