@@ -53,7 +53,7 @@ void RequestQueue::TakeStored(const StoredRequests& stored) {
   std::ranges::move(entries_, std::back_inserter(all));
   entries_ = std::move(all);
   bytes_ += bytes;
-  DropUntilFits(0);
+  DropUntilFits(0, 0);
 }
 
 void RequestQueue::Add(Request request) {
@@ -63,7 +63,7 @@ void RequestQueue::Add(Request request) {
     losses_.full_points += entry.request.points;
     return;
   }
-  DropUntilFits(entry.bytes);
+  DropUntilFits(1, entry.bytes);
   const bool is_stored = Store(entry);
   if (!is_stored && entry.bytes > options_.max_memory_bytes) {
     losses_.full_points += entry.request.points;
@@ -126,8 +126,10 @@ const Request* RequestQueue::First() {
 
 void RequestQueue::RemoveFirst() { Erase(entries_.begin()); }
 
-void RequestQueue::DropUntilFits(uint64_t bytes) {
-  while (!entries_.empty() && bytes_ + bytes > options_.max_bytes) Drop(entries_.begin());
+void RequestQueue::DropUntilFits(size_t requests, uint64_t bytes) {
+  while (!entries_.empty() &&
+         (bytes_ + bytes > options_.max_bytes || entries_.size() + requests > options_.max_requests))
+    Drop(entries_.begin());
 }
 
 void RequestQueue::Drop(Entries::iterator entry) {

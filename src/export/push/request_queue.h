@@ -1,5 +1,5 @@
 #pragma once
-// RequestQueue: the encoded requests that wait, oldest first, limited in bytes. They wait in memory, or in a
+// RequestQueue: the encoded requests that wait, oldest first, limited in number and bytes. They wait in memory, or in a
 // directory that outlives the process. While the directory cannot be used, new requests wait in memory; their order
 // stays. If the queue is full, the oldest request is dropped: counters are cumulative, so the newest request has their
 // energy too. A request larger than the queue is dropped itself. Blocks if it has a directory; one thread.
@@ -18,6 +18,7 @@ namespace kepler::push {
 struct QueueOptions {
   uint64_t max_bytes = uint64_t{8} << 20;         // of all bodies
   uint64_t max_memory_bytes = uint64_t{8} << 20;  // of bodies that the directory could not take
+  size_t max_requests = 200'000;                  // about 20 MB of memory, and a month at 15 seconds
   std::string directory{};                        // "": requests wait in memory
   std::string encoding{};                         // of bodies, for the files: "otlp gzip"
 };
@@ -60,7 +61,7 @@ class RequestQueue {
 
   [[nodiscard]] bool Store(Entry& entry);
   void TakeStored(const StoredRequests& stored);
-  void DropUntilFits(uint64_t bytes);
+  void DropUntilFits(size_t requests, uint64_t bytes);
   void Drop(Entries::iterator entry);
   void Erase(Entries::iterator entry);
   void LoseFile(uint64_t points, const Error& error);

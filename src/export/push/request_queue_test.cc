@@ -14,6 +14,7 @@ namespace kepler::push {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 
 class QueueTest : public ::testing::Test {
@@ -88,6 +89,22 @@ TEST_P(AnyQueueTest, AFullQueue_DropsTheOldest) {
   EXPECT_EQ(queue.TakeLosses().full_points, 10U);
   EXPECT_EQ(queue.TakeLosses().full_points, 0U) << "counted once";
   EXPECT_THAT(Drain(), ElementsAre("1234", "new"));
+}
+
+TEST_P(AnyQueueTest, MoreRequestsThanTheLimit_DropTheOldest) {
+  QueueOptions options = GetParam() ? OnDisk() : QueueOptions{.max_bytes = 100};
+  options.max_requests = 3;
+  QueueTest::Start(options);
+  for (uint64_t i = 1; i <= 4; ++i) queue_->Add(Body(std::to_string(i), i));
+  EXPECT_EQ(queue_->TakeLosses().full_points, 1U);
+  EXPECT_EQ(queue_->requests(), 3U);
+  if (GetParam()) {
+    options.max_requests = 2;
+    QueueTest::Start(options);
+    EXPECT_EQ(queue_->TakeLosses().full_points, 2U) << "also at the start";
+  }
+  EXPECT_THAT(Drain(), ElementsAreArray(GetParam() ? std::vector<std::string>{"3", "4"}
+                                                   : std::vector<std::string>{"2", "3", "4"}));
 }
 
 TEST_P(AnyQueueTest, ARequestLargerThanTheQueue_IsDropped) {
