@@ -89,10 +89,16 @@ bool RequestQueue::Store(Entry& entry) {
   return false;
 }
 
-/// The directory was removed or moved. The next Open() makes a new one.
+/// The directory was removed; a moved one stays in use. The next Open() makes a new one. A body that is in memory waits
+/// there from now on.
 void RequestQueue::ForgetFiles() {
   for (Entry& entry : entries_) {
     if (!entry.in_file) continue;
+    if (entry.request.body) {
+      entry.in_file = false;
+      memory_bytes_ += entry.bytes;
+      continue;
+    }
     bytes_ -= entry.bytes;
     losses_.file_points += entry.request.points;
   }

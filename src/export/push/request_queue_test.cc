@@ -268,11 +268,12 @@ TEST_F(QueueTest, ARemovedDirectory_IsMadeAgain) {
   queue_->Add(Body("two", 2));
   std::filesystem::remove_all(path_);
   queue_->Add(Body("three", 4));
-  EXPECT_EQ(queue_->TakeLosses().file_points, 3U);
+  EXPECT_EQ(queue_->TakeLosses().file_points, 2U) << "the first is in memory";
+  EXPECT_EQ(queue_->bytes(), 8U);
   queue_->Open();
   queue_->Add(Body("four"));
   EXPECT_TRUE(std::filesystem::exists(PathOf(4)));
-  EXPECT_THAT(Drain(), ElementsAre("three", "four"));
+  EXPECT_THAT(Drain(), ElementsAre("one", "three", "four"));
 }
 
 TEST_F(QueueTest, AFileThatCannotBeRemoved_IsCounted) {
