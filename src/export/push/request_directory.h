@@ -3,6 +3,8 @@
 // whole (written under a temporary name, then renamed). Nothing waits for the disk (no fsync): requests survive a crash
 // of the process, and a power failure may lose or damage the latest ones. Only this user may write to the directory,
 // and only one object at a time has it open (flock() of the file "lock"). Links are not followed. Blocks; one thread.
+// Files are not written by ReplaceFile() of base: it waits for the disk at each request, and opens the directory by its
+// path each time, so it would write to another directory that was put in its place without the checks of Open().
 #include <cstdint>
 #include <string>
 #include <string_view>
