@@ -28,10 +28,6 @@ struct StoredRequest {
 [[nodiscard]] inline bool IsUseless(const Error& error) {
   return error.kind == ErrorKind::kMalformed || error.kind == ErrorKind::kInvalid;
 }
-/// True for an error that may end by itself: no descriptor or memory is left (kUnavailable), or the disk fails (kIo).
-[[nodiscard]] inline bool MayEnd(const Error& error) {
-  return error.kind == ErrorKind::kUnavailable || error.kind == ErrorKind::kIo;
-}
 
 struct BrokenFile {
   uint64_t number = 0;

@@ -115,7 +115,7 @@ const Request* RequestQueue::First() {
       first.request.body = std::move(read->body);
       return &first.request;
     }
-    if (MayEnd(read.error())) {
+    if (IsRetried(first.number, read.error())) {
       NoteFailure("read", "failed to read a queued request, retrying", read.error());
       return nullptr;
     }
@@ -128,6 +128,14 @@ const Request* RequestQueue::First() {
     }
   }
   return nullptr;
+}
+
+/// True for an error of reading file `number` that may end by itself.
+bool RequestQueue::IsRetried(uint64_t number, const Error& error) {
+  if (error.kind == ErrorKind::kUnavailable) return true;  // not the fault of the file
+  if (error.kind != ErrorKind::kIo) return false;
+  if (std::exchange(failing_number_, number) != number) patience_.Reset();
+  return !patience_.EndsAt(clock_.Now());
 }
 
 void RequestQueue::RemoveFirst() { Erase(entries_.begin()); }

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "export/push/encoded_request.h"
+#include "export/push/patience.h"
 #include "export/push/request_directory.h"
 
 namespace kepler::push {
@@ -40,7 +41,7 @@ class RequestQueue {
   void Open();
   void Add(Request request);
   /// The oldest request, until the next call of another member. Null: there is none, or its file cannot be read now.
-  /// Files that are damaged, missing or closed to this user are skipped.
+  /// Files that are damaged, missing or closed to this user are skipped, and files on a failing disk without Patience.
   [[nodiscard]] const Request* First();
   /// Removes what First() returned.
   void RemoveFirst();
@@ -61,6 +62,7 @@ class RequestQueue {
 
   [[nodiscard]] bool Store(Entry& entry);
   void TakeStored(const StoredRequests& stored);
+  [[nodiscard]] bool IsRetried(uint64_t number, const Error& error);
   void DropUntilFits(size_t requests, uint64_t bytes);
   void Drop(Entries::iterator entry);
   void Erase(Entries::iterator entry);
@@ -77,6 +79,8 @@ class RequestQueue {
   uint64_t bytes_ = 0;         // of all bodies
   uint64_t memory_bytes_ = 0;  // of bodies without a file
   uint64_t next_number_ = 1;
+  uint64_t failing_number_ = 0;  // of the file that patience_ is about
+  Patience patience_;
   QueueLosses losses_;
 };
 

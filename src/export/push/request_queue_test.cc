@@ -1,11 +1,14 @@
 #include "export/push/request_queue.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <filesystem>
 
 #include "base/small_file.h"
+#include "base/unique_fd.h"
 #include "export/push/request_test_util.h"
 #include "testing/fake_clock.h"
 #include "testing/fake_tree.h"
@@ -13,6 +16,7 @@
 namespace kepler::push {
 namespace {
 
+using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
@@ -192,6 +196,29 @@ TEST_F(QueueTest, NoDescriptorLeft_NothingIsSkipped) {
   EXPECT_EQ(queue_->requests(), 3U);
   EXPECT_EQ(queue_->bytes(), 3U);
   EXPECT_THAT(Drain(), ElementsAre("1", "2", "3"));
+}
+
+TEST_F(QueueTest, AFileThatFailsForAnHour_IsSkippedAndStays) {
+  Start(OnDisk());
+  for (uint64_t i = 1; i <= 3; ++i) queue_->Add(Body(std::to_string(i), i));
+  Start(OnDisk());
+  // The file has a lease that nobody gives back: it cannot be opened without a wait.
+  const auto old_handler = std::signal(SIGIO, SIG_IGN);
+  const UniqueFd file(::open(PathOf(1).c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_EQ(::fcntl(file.get(), F_SETLEASE, F_WRLCK), 0);
+  for (int i = 0; i < 11; ++i) {
+    EXPECT_EQ(queue_->First(), nullptr);
+    clock_.Advance(5min);
+  }
+  EXPECT_EQ(queue_->TakeLosses().file_points, 0U);
+  EXPECT_EQ(queue_->First(), nullptr);
+  clock_.Advance(5min);
+  EXPECT_THAT(Drain(), ElementsAre("2", "3"));
+  std::signal(SIGIO, old_handler);
+  const QueueLosses losses = queue_->TakeLosses();
+  EXPECT_EQ(losses.files, 2U);
+  EXPECT_EQ(losses.file_points, 1U);
+  EXPECT_TRUE(std::filesystem::exists(PathOf(1)));
 }
 
 TEST_F(QueueTest, AFileThatIsALink_IsSkippedAndStays) {
