@@ -143,7 +143,8 @@ void Delivery::Attempt(const std::stop_token& stop) {
   if (stop.stop_requested()) return;
   if (outcome.has_2xx) return Accept(outcome, points);
   const auto delay = options_.retry.Next(request, outcome.answer, ++failures_, Random(), clock_.Wall());
-  const bool is_final = !delay && outcome.answer;
+  if (!outcome.answer) patience_.Reset();
+  const bool is_final = outcome.answer && IsRefused(delay.has_value(), first->body);
   std::string text = outcome.answer ? Describe(*outcome.answer) : outcome.answer.error().message;
   if (outcome.answer && outcome.answer->status == kUnsupported) text = target_.unsupported_hint + text;
   NoteFailure(FailureOf(outcome.answer), HideSecrets(HideLogin(text, request), request, target_.request.headers.size()),
@@ -151,6 +152,13 @@ void Delivery::Attempt(const std::stop_token& stop) {
   if (is_final) return Refuse(*outcome.answer, points);
   // Errors that only an operator can end, such as a wrong certificate, are retried too: the files may change.
   Postpone(delay ? *delay : options_.retry.Delay(failures_, Random()));
+}
+
+bool Delivery::IsRefused(bool may_retry, const http::client::SharedText& body) {
+  if (failing_.lock() != body) patience_.Reset();
+  failing_ = body;
+  const bool is_over = patience_.EndsAt(clock_.Now());
+  return is_over || !may_retry;
 }
 
 std::string Delivery::Describe(const Answer& answer) const {
@@ -162,7 +170,8 @@ std::string Delivery::Describe(const Answer& answer) const {
 void Delivery::Postpone(Nanoseconds delay) { not_before_ = clock_.Now() + delay; }
 
 void Delivery::NoteFailure(PushFailure failure, std::string_view reason, std::string_view effect) {
-  limiter_.Say(log::Level::kWarn, ToString(failure), clock_.Now(), "failed to push data points",
+  const std::string cause = fmt::format("{}, {}", ToString(failure), effect);
+  limiter_.Say(log::Level::kWarn, cause, clock_.Now(), "failed to push data points",
                {{"exporter", std::string(target_.exporter)},
                 {"reason", std::string(ToString(failure))},
                 {"err", SanitizeUtf8(reason, kMaxShown * 2)},

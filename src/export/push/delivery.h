@@ -5,9 +5,12 @@
 //   Add ──► queued ──Attempt──► accepted, accepted in part, or refused: removed
 //             ▲────── later ──── no answer, 429, 502, 503, 504
 //
-// Open(), Add() and Attempt() are for one thread, and may wait for a disk; status() is for any thread and never waits.
+// A request whose attempts are all answered by such a status is refused after Patience: it may be what the server
+// cannot take, and all others wait for it. While there is no answer, nothing is given up. Open(), Add() and Attempt()
+// are for one thread, and may wait for a disk; status() is for any thread and never waits.
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <random>
@@ -20,6 +23,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "export/push/encoded_request.h"
+#include "export/push/patience.h"
 #include "export/push/request_queue.h"
 #include "http/client/client.h"
 #include "http/client/retry.h"
@@ -99,6 +103,8 @@ class Delivery {
   /// The two remove the first request, of `points` data points.
   void Accept(const Outcome& outcome, uint64_t points);
   void Refuse(const http::client::Answer& answer, uint64_t points);
+  /// True if the server has refused a request with this body for good; to be called once for each answer.
+  [[nodiscard]] bool IsRefused(bool may_retry, const http::client::SharedText& body);
   void Postpone(Nanoseconds delay);
   void NoteFailure(status::PushFailure failure, std::string_view reason, std::string_view effect);
   void RemoveFirst();
@@ -114,6 +120,8 @@ class Delivery {
   RequestQueue queue_;
   unsigned failures_ = 0;  // in a row, without an answer that ends a request
   BootTime not_before_{};
+  std::weak_ptr<const std::string> failing_;  // body of the request that patience_ is about
+  Patience patience_;
   mutable std::mutex mutex_;
   status::PushStatus status_;  // guarded by mutex_
 };

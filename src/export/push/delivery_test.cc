@@ -215,6 +215,59 @@ TEST_F(DeliveryTest, Refused_IsDroppedAndTheNextRequestFollows) {
   EXPECT_EQ(delivery_->status().last_success, WallTime{});
 }
 
+TEST_F(DeliveryTest, AnHourOfErrors_EndsARequestAndNotTheNextOne) {
+  Open();
+  delivery_->Add(Body("bad", 7));
+  delivery_->Add(Body("next", 8));
+  Answer("HTTP/1.1 503 Unavailable\r\nContent-Length: 0\r\n\r\n");
+  for (int i = 0; i < 12; ++i) {
+    EXPECT_GT(Attempt(), 0ns);
+    clock_.Advance(5min);
+  }
+  EXPECT_EQ(Dropped(PushDrop::kRefused), 0U);
+  ::testing::internal::CaptureStdout();
+  EXPECT_LE(Attempt(), 0ns) << "the next one follows at once";
+  EXPECT_THAT(::testing::internal::GetCapturedStdout(), HasSubstr(R"(effect="dropped its data points")"));
+  EXPECT_EQ(Dropped(PushDrop::kRefused), 7U);
+  for (int i = 0; i < 12; ++i) {
+    EXPECT_GT(Attempt(), 0ns);
+    clock_.Advance(5min);
+  }
+  Answer(std::string(kOk));
+  EXPECT_EQ(Attempt(), std::nullopt);
+  EXPECT_EQ(delivery_->status().points, 8U);
+}
+
+TEST_F(DeliveryTest, AnHourWithFewAnswersOrNone_EndsNoRequest) {
+  Open();
+  delivery_->Add(Body("one"));
+  Answer("HTTP/1.1 503 Unavailable\r\nContent-Length: 0\r\n\r\n");
+  for (int i = 0; i < 9; ++i) {
+    EXPECT_GT(Attempt(), 0ns);
+    clock_.Advance(24h);  // suspended
+  }
+  Answer("");  // breaks the connection
+  EXPECT_GT(Attempt(), 0ns);
+  Answer("HTTP/1.1 503 Unavailable\r\nContent-Length: 0\r\n\r\n");
+  EXPECT_GT(Attempt(), 0ns);
+  EXPECT_EQ(Failures(PushFailure::kConnection), 1U);
+  EXPECT_EQ(Dropped(PushDrop::kRefused), 0U);
+}
+
+TEST_F(DeliveryTest, ADroppedRequest_TakesItsHourOfErrorsAlong) {
+  Open(10);
+  delivery_->Add(Body("first", 7));
+  Answer("HTTP/1.1 503 Unavailable\r\nContent-Length: 0\r\n\r\n");
+  for (int i = 0; i < 12; ++i) {
+    EXPECT_GT(Attempt(), 0ns);
+    clock_.Advance(5min);
+  }
+  delivery_->Add(Body("the second", 8));
+  EXPECT_EQ(Dropped(PushDrop::kQueueFull), 7U);
+  EXPECT_GT(Attempt(), 0ns);
+  EXPECT_EQ(Dropped(PushDrop::kRefused), 0U);
+}
+
 TEST_F(DeliveryTest, PartialSuccess_CountsOnlyTheRejectedPoints) {
   target_.read_receipt = [](std::string_view answer) -> Result<Receipt> {
     return Receipt{.rejected_points = answer == "ok" ? 3U : 0U, .message = "too old"};
