@@ -144,7 +144,7 @@ void Delivery::Attempt(const std::stop_token& stop) {
   if (outcome.has_2xx) return Accept(outcome, points);
   const auto delay = options_.retry.Next(request, outcome.answer, ++failures_, Random(), clock_.Wall());
   if (!outcome.answer) patience_.Reset();
-  const bool is_final = outcome.answer && IsRefused(delay.has_value(), first->body);
+  const bool is_final = outcome.answer && IsRefused(outcome.answer->status, delay.has_value(), first->body);
   std::string text = outcome.answer ? Describe(*outcome.answer) : outcome.answer.error().message;
   if (outcome.answer && outcome.answer->status == kUnsupported) text = target_.unsupported_hint + text;
   NoteFailure(FailureOf(outcome.answer), HideSecrets(HideLogin(text, request), request, target_.request.headers.size()),
@@ -154,11 +154,13 @@ void Delivery::Attempt(const std::stop_token& stop) {
   Postpone(delay ? *delay : options_.retry.Delay(failures_, Random()));
 }
 
-bool Delivery::IsRefused(bool may_retry, const http::client::SharedText& body) {
+bool Delivery::IsRefused(unsigned status, bool may_retry, const http::client::SharedText& body) {
   if (failing_.lock() != body) patience_.Reset();
   failing_ = body;
   const bool is_over = patience_.EndsAt(clock_.Now());
-  return is_over || !may_retry;
+  // Of a wrong or expired token, or a wrong or missing route: an operator can end these. A directory keeps what waits.
+  const bool is_operators = status == 401 || status == 403 || status == 404;
+  return is_over || !(may_retry || (is_operators && !options_.queue.directory.empty()));
 }
 
 std::string Delivery::Describe(const Answer& answer) const {

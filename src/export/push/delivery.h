@@ -3,7 +3,7 @@
 // the server has accepted or refused them. Requests that the queue dropped are counted.
 //
 //   Add ──► queued ──Attempt──► accepted, accepted in part, or refused: removed
-//             ▲────── later ──── no answer, 429, 502, 503, 504
+//             ▲────── later ──── no answer, 429, 502, 503, 504; with a directory also 401, 403, 404
 //
 // A request whose attempts are all answered by such a status is refused after Patience: it may be what the server
 // cannot take, and all others wait for it. While there is no answer, nothing is given up. Open(), Add() and Attempt()
@@ -104,7 +104,7 @@ class Delivery {
   void Accept(const Outcome& outcome, uint64_t points);
   void Refuse(const http::client::Answer& answer, uint64_t points);
   /// True if the server has refused a request with this body for good; to be called once for each answer.
-  [[nodiscard]] bool IsRefused(bool may_retry, const http::client::SharedText& body);
+  [[nodiscard]] bool IsRefused(unsigned status, bool may_retry, const http::client::SharedText& body);
   void Postpone(Nanoseconds delay);
   void NoteFailure(status::PushFailure failure, std::string_view reason, std::string_view effect);
   void RemoveFirst();

@@ -32,8 +32,8 @@ class DeliveryTest : public ::testing::Test {
  protected:
   DeliveryTest() { target_.peer = {.tls = false, .host = "127.0.0.1", .port = server_.port()}; }
 
-  Delivery& Open(uint64_t max_bytes = 100) {
-    DeliveryOptions options{.queue = {.max_bytes = max_bytes}};
+  Delivery& Open(uint64_t max_bytes = 100, std::string directory = "") {
+    DeliveryOptions options{.queue = {.max_bytes = max_bytes, .directory = std::move(directory)}};
     options.retry.jitter = 0;
     delivery_ = std::make_unique<Delivery>(target_, std::move(options), clock_);
     return *delivery_;
@@ -213,6 +213,24 @@ TEST_F(DeliveryTest, Refused_IsDroppedAndTheNextRequestFollows) {
   EXPECT_EQ(Failures(PushFailure::kServer), 1U);
   EXPECT_EQ(delivery_->next_attempt(), std::nullopt);
   EXPECT_EQ(delivery_->status().last_success, WallTime{});
+}
+
+TEST_F(DeliveryTest, ErrorsOfOperators_AreRetriedWithADirectory) {
+  testing::FakeTree tree;
+  for (const bool has_directory : {false, true}) {
+    Open(100, has_directory ? tree.Path("queue") : "").Open();
+    for (const std::string_view status : {"401 Unauthorized", "403 Forbidden", "404 Not Found"}) {
+      Answer(fmt::format("HTTP/1.1 {}\r\nContent-Length: 0\r\n\r\n", status));
+      delivery_->Add(Body("one", 10));
+      const auto next = Attempt();
+      EXPECT_EQ(next.value_or(0ns) > 0ns, has_directory) << status;
+    }
+    EXPECT_EQ(Dropped(PushDrop::kRefused), has_directory ? 0U : 30U);
+    EXPECT_EQ(Failures(PushFailure::kRefused), 3U);
+  }
+  Answer(std::string(kOk));
+  while (delivery_->next_attempt()) static_cast<void>(Attempt());
+  EXPECT_EQ(delivery_->status().points, 30U);
 }
 
 TEST_F(DeliveryTest, AnHourOfErrors_EndsARequestAndNotTheNextOne) {
