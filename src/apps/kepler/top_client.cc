@@ -72,11 +72,7 @@ Result<std::string> TopClient::Get(const std::string& target, const std::stop_to
     return {};
   };
   const auto answer = client_->Send(url_.peer, request, take, stop);
-  if (!answer) {
-    Error error = answer.error();
-    if (error.kind != ErrorKind::kInvalid) error.message += "; is the agent running? --url sets its address";
-    return std::unexpected(std::move(error));
-  }
+  if (!answer) return std::unexpected(answer.error());
   if (answer->ok()) return body;
   return Fail(ErrorKind::kInvalid,
               fmt::format("{}: {}", url_.peer.Url(), http::client::HideLogin(ReasonOf(*answer), request)));

@@ -8,6 +8,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -27,8 +28,9 @@ class TopClient final : public TopSource {
   /// Reads the files of the settings. Blocks.
   [[nodiscard]] static Result<TopClient> Open(const TopSettings& settings);
 
-  /// The error names the URL and a remedy; kUnavailable: nothing answers there.
+  /// The error names the URL; kUnavailable: nothing answers there.
   [[nodiscard]] Result<std::string> Get(const std::string& target, const std::stop_token& stop) const override;
+  [[nodiscard]] std::string_view Hint() const override { return "is the agent running? --url sets its address"; }
 
  private:
   http::client::Url url_;

@@ -105,18 +105,21 @@ TEST(TopClient, NamesTheRemedyOfAStatus) {
   }
 }
 
-TEST(TopClient, NoAnswer_NamesTheRemedyOfAnAgent) {
+/// The reason of a refused connection fits into a line of 80 columns; a remedy after it would not.
+TEST(TopClient, NoAnswer_RemedyIsApart) {
   const auto client = TopClient::Open({.url = "http://127.0.0.1:1"});
   ASSERT_TRUE(client);
   const auto answer = client->Get("/", {});
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().kind, ErrorKind::kUnavailable);
-  EXPECT_THAT(answer.error().message, HasSubstr("is the agent running? --url sets its address"));
+  EXPECT_EQ(answer.error().message, "connect to http://127.0.0.1:1: Connection refused");
+  EXPECT_THAT(client->Hint(), HasSubstr("is the agent running? --url sets its address"));
 }
 
 TEST(RemarksOf, SimulatedPower_AfterThoseOfTheSource) {
   struct Source final : TopSource {
     Result<std::string> Get(const std::string&, const std::stop_token&) const override { return ""; }
+    std::string_view Hint() const override { return ""; }
     std::vector<std::string> Remarks() const override { return {"no agent"}; }
   };
   const auto remarks = [](const std::string& text) { return RemarksOf(Source(), top::ReadReadings(text).value()); };

@@ -84,9 +84,13 @@ Result<std::unique_ptr<TopSource>> OpenSource(TopSettings settings, const BuildI
 
 int PrintOnce(const TopSettings& config, const TopSource& source, top::Glyphs glyphs) {
   const top::View view = ViewOf(config);
-  if (const Status settled = source.Settle(); !settled) return RefuseTop(settled.error().message);
+  const auto refuse = [&](const Error& error) {
+    const bool has_remedy = error.kind == ErrorKind::kInvalid;
+    return RefuseTop(has_remedy ? error.message : fmt::format("{}; {}", error.message, source.Hint()));
+  };
+  if (const Status settled = source.Settle(); !settled) return refuse(settled.error());
   const auto text = source.Get(top::TargetOf(view, static_cast<size_t>(config.limit)), {});
-  if (!text) return RefuseTop(text.error().message);
+  if (!text) return refuse(text.error());
   const auto readings = top::ReadReadings(*text);
   if (!readings) return RefuseTop(readings.error().message);
   for (const std::string& remark : RemarksOf(source, *readings))

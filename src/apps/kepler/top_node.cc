@@ -89,9 +89,7 @@ Status TopNode::WaitFor(size_t snapshots, const std::stop_token& stop) const {
   std::unique_lock lock(mutex_);
   const Nanoseconds patience = kPatience + static_cast<Nanoseconds>(config_.freshness.interval);
   if (taken_.wait_for(lock, stop, patience, [&] { return snapshots_ >= snapshots; })) return {};
-  return Fail(ErrorKind::kTimeout,
-              fmt::format("this process has no measurement after {:.0f} s; kepler meters shows the state of the meters",
-                          ToSeconds(patience)));
+  return Fail(ErrorKind::kTimeout, "this process has no measurement yet");
 }
 
 Result<std::string> TopNode::Get(const std::string& target, const std::stop_token& stop) const {

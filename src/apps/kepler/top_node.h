@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "apps/kepler/config.h"
@@ -39,6 +40,7 @@ class TopNode final : public TopSource {
   /// Waits for the first snapshot, which takes a quarter of a second.
   [[nodiscard]] Result<std::string> Get(const std::string& target, const std::stop_token& stop) const override;
   Status Settle() const override { return WaitFor(2, {}); }
+  [[nodiscard]] std::string_view Hint() const override { return "kepler meters shows the state of the meters"; }
   [[nodiscard]] std::vector<std::string> Remarks() const override;
 
  private:

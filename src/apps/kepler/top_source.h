@@ -2,6 +2,7 @@
 // TopSource: the JSON API that `kepler top` shows, of an agent (top_client.h) or of this process (top_node.h).
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -15,9 +16,10 @@ class TopSource {
   TopSource& operator=(const TopSource&) = delete;
   virtual ~TopSource() = default;
 
-  /// Returns the JSON for `target`, a path and query of the API. Blocks. The error has the reason and a remedy;
-  /// kInvalid: there is an answer, but not the wanted one.
+  /// Returns the JSON for `target`, a path and query of the API. Blocks. The error has the reason; kInvalid:
+  /// there is an answer, but not the wanted one, and the error has the remedy. The remedy of other errors is Hint().
   [[nodiscard]] virtual Result<std::string> Get(const std::string& target, const std::stop_token& stop) const = 0;
+  [[nodiscard]] virtual std::string_view Hint() const = 0;
   /// Waits until the values are of a whole interval, for a single Get().
   virtual Status Settle() const { return {}; }
   /// What a reader of the values must know, a line each. Any thread.
