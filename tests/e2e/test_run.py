@@ -146,7 +146,25 @@ class Commands(unittest.TestCase):
             with open(f"{folder}/report", encoding="utf-8") as file:
                 self.assertEqual(json.load(file)["command"], ["true"])
             self.assertEqual(run("true", options=(f"--output={folder}/no/report",)).returncode, 125)
-            self.assertEqual(run("false", options=(f"--output={folder}/no/report",)).returncode, 1, "the command's own counts")
+            done = run("sh", "-c", f"rmdir {folder}/new; exit 3", options=("--output", f"{folder}/new/report"))
+            self.assertEqual(done.returncode, 125, "the directory was missing before the start")
+            os.mkdir(f"{folder}/new")
+            done = run("sh", "-c", f"rmdir {folder}/new; exit 3", options=("--output", f"{folder}/new/report"))
+            self.assertEqual(done.returncode, 3, "the command's own counts")
+            self.assertIn("Machine joules", done.stderr, "the report is not lost")
+
+    def test_a_pipe_that_nobody_reads_is_refused_before_the_start(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.mkfifo(f"{folder}/pipe")
+            done = run("touch", f"{folder}/ran", options=(f"--output={folder}/pipe",))
+            self.assertEqual(done.returncode, 125)
+            self.assertIn("pipe: it is a pipe that no process reads", done.stderr)
+            self.assertFalse(os.path.exists(f"{folder}/ran"))
+
+    def test_a_mistake_in_the_options_is_no_failure_of_the_command(self):
+        done = run("true", options=("--typo",))
+        self.assertEqual((done.returncode, done.stderr), (125, "kepler run: error: unknown long flag '--typo', try --help\n"))
+        self.assertEqual(run("true", options=("--config.file=/nowhere",)).returncode, 125)
 
     def test_full_disk_is_an_error(self):
         done = run("true", options=("--output=/dev/full",))

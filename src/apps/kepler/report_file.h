@@ -7,9 +7,13 @@
 
 namespace kepler::agent {
 
+/// Returns the error that WriteReport() would return, as far as it is known now: a link, a directory, a pipe that
+/// nobody reads, a directory that is missing or read-only. Call it before long work.
+[[nodiscard]] Status CheckReportPath(const std::string& path);
+
 /// Writes `text` to the file `path`, or to `stream` if the path is empty. A file is replaced as a whole and
 /// keeps its mode (ReplaceFile), or stays as it was. A symbolic link is kInvalid, except in /dev and /proc: nothing is
-/// written through it. A full disk is an error.
+/// written through it. A full disk and a pipe that nobody reads are errors.
 [[nodiscard]] Status WriteReport(const std::string& path, std::FILE* stream, const std::string& text);
 
 }  // namespace kepler::agent

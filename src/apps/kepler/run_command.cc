@@ -68,12 +68,17 @@ RunOptions TakeOptions(std::vector<const char*>& arguments) {
   arguments.erase(dashes, arguments.end());
   arguments.erase(arguments.begin() + 1);
   options.json = std::erase_if(arguments, is("--json")) > 0;
-  constexpr std::string_view kOutput = "--output=";
-  std::erase_if(arguments, [&](std::string_view argument) {
-    if (!argument.starts_with(kOutput)) return false;
-    options.output = argument.substr(kOutput.size());
-    return true;
-  });
+  constexpr std::string_view kOutput = "--output";
+  for (auto at = arguments.begin(); at != arguments.end();) {
+    const std::string_view argument = *at;
+    const bool is_next = argument == kOutput && at + 1 != arguments.end();
+    if (!is_next && !argument.starts_with("--output=")) {
+      ++at;
+      continue;
+    }
+    options.output = is_next ? *(at + 1) : argument.substr(kOutput.size() + 1);
+    at = arguments.erase(at, at + (is_next ? 2 : 1));
+  }
   return options;
 }
 
@@ -129,9 +134,11 @@ int Run(const Config& config, const RunOptions& options) {
     (*node)->tick().Run(0);
     FillFrom(*(*node)->board().Latest(), first_tick, id, report);
   }
-  if (const Status written = WriteReport(options.output, stderr, options.json ? RunJson(report) : RunText(report));
-      !written)
+  const std::string text = options.json ? RunJson(report) : RunText(report);
+  if (const Status written = WriteReport(options.output, stderr, text); !written) {
+    if (!options.output.empty()) std::fputs(text.c_str(), stderr);  // the command cannot be measured again
     return Refuse(written.error().message, report.exit_code == 0 ? kNotMeasured : report.exit_code);
+  }
   return report.exit_code;
 }
 
@@ -139,14 +146,18 @@ int Run(const Config& config, const RunOptions& options) {
 
 int RunCommand(std::vector<const char*> arguments, const BuildInfo& build) {
   const RunOptions options = TakeOptions(arguments);
+  arguments.front() = "kepler run";  // for errors
   auto parsed = ParseCommandLine(arguments, build, {}, Moment::kStart);
   if (parsed.action == settings::Action::kHelp) parsed.text = kHelp;
+  if (parsed.action == settings::Action::kReject) parsed.exit_code = kNotMeasured;
   const bool has_word = std::ranges::any_of(std::span(arguments).subspan(1),
                                             [](std::string_view argument) { return !argument.starts_with('-'); });
   if (parsed.action == settings::Action::kReject && options.argv.empty() && has_word)
     return Refuse("there is no -- in front of the command: kepler run [<flags>] -- <command>", kNotMeasured);
   if (parsed.action != settings::Action::kRun) return settings::WriteOut(parsed, "kepler run");
   if (options.argv.empty()) return Refuse("there is no command after --; see kepler run --help", kNotMeasured);
+  if (const Status writable = CheckReportPath(options.output); !writable)
+    return Refuse(writable.error().message, kNotMeasured);
   log::Configure(std::max(parsed.config.log_level, log::Level::kError), log::Format::kText, log::Stream::kStderr);
   return Run(parsed.config, options);
 }

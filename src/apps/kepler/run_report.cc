@@ -123,8 +123,9 @@ std::string RunText(const RunReport& report) {
     text += fmt::format("Not measured: {}: its meter had no reading within the {:.3f} s\n",
                         console::Printable(zone, kMaxCell), seconds);
   if (report.left_running > 0)
-    text += fmt::format("{} processes of the command still run; their energy is counted up to its end\n",
-                        report.left_running);
+    text += fmt::format("{} of the command still run{}; the energy is counted up to the end of the command\n",
+                        report.left_running == 1 ? "1 process" : fmt::format("{} processes", report.left_running),
+                        report.left_running == 1 ? "s" : "");
   return text;
 }
 

@@ -84,7 +84,9 @@ TEST(RunReport, Text) {
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
   EXPECT_THAT(text, Not(HasSubstr("still run")));
   report.left_running = 3;
-  EXPECT_THAT(RunText(report), HasSubstr("3 processes of the command still run"));
+  EXPECT_THAT(RunText(report), HasSubstr("3 processes of the command still run;"));
+  report.left_running = 1;
+  EXPECT_THAT(RunText(report), HasSubstr("1 process of the command still runs;"));
 }
 
 TEST(RunReport, ZoneWithoutAReadingIsNotMeasured) {
