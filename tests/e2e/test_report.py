@@ -175,6 +175,7 @@ class Report(unittest.TestCase):
     def test_wrong_calls(self):
         for code, arguments, says in ((2, [], "no file"), (2, ["--by=user", "x"], "--by"), (1, ["/nowhere"], "/nowhere"),
                                       (2, ["--zone=package", "--zone=package", "x"], "'package' is named twice"),
+                                      (2, ["--zone=package", "--zone=core", "x"], "'package' and 'core' overlap"),
                                       (1, ["--from=then", "x"], "--from"),
                                       (1, ["--from=2027", "x"], "a year or a day alone"), (1, ["--price=-1", "x"], "--price"),
                                       (1, ["--carbon=/nowhere", "x"], "/nowhere"),

@@ -28,6 +28,7 @@
 #include "report/energy_book.h"
 #include "report/report_html.h"
 #include "report/report_text.h"
+#include "report/zone_choice.h"
 
 namespace kepler::agent {
 namespace {
@@ -169,6 +170,7 @@ Status MakeReport(const ReportOptions& options) {
   report::Prices prices{.per_kwh = std::nullopt, .has_carbon = book_options.intensity.is_known()};
   KEPLER_TRY(prices.per_kwh, PriceOf(options.price));
   KEPLER_TRY(report::Report made, ReadReport(options, std::move(book_options), now));
+  if (std::string doubt = report::DoubtAbout(made.zones); !doubt.empty()) made.notes.push_back(std::move(doubt));
   if (options.top > 0) KeepLargest(static_cast<size_t>(options.top), made);
   // A table and a page have the notes, and JSON has the numbers.
   if (options.format == ReportFormat::kCsv) std::fputs(ReportNotes(made).c_str(), stderr);
