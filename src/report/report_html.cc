@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <iterator>
 #include <string_view>
 #include <vector>
@@ -50,21 +51,37 @@ struct Layer {
   std::vector<double> watts;  // mean of each bin
 };
 
-void AddBins(const Amount& amount, double seconds, Layer& layer) {
+/// The part of a bin that the report covers. The first and the last bin may be longer than that.
+struct Span {
+  double begin;  // seconds since the begin of the report
+  double end;
+};
+
+Span SpanOf(size_t bin, const Report& report) {
+  const auto seconds = [&](Milliseconds time) {
+    return std::chrono::duration<double>(std::clamp(time, report.from, report.to) - report.from).count();
+  };
+  const Milliseconds begin = report.bins_from + report.bin_width * bin;
+  return {.begin = seconds(begin), .end = seconds(begin + report.bin_width)};
+}
+
+void AddBins(const Amount& amount, const Report& report, Layer& layer) {
   layer.watts.resize(std::max(layer.watts.size(), amount.bins.size()));
-  for (size_t i = 0; i < amount.bins.size(); ++i) layer.watts[i] += amount.bins[i].ToJoules() / seconds;
+  for (size_t i = 0; i < amount.bins.size(); ++i) {
+    const Span span = SpanOf(i, report);
+    if (span.end > span.begin) layer.watts[i] += amount.bins[i].ToJoules() / (span.end - span.begin);
+  }
 }
 
 /// The largest rows, then all others and what belongs to no row.
 std::vector<Layer> LayersOf(const Report& report) {
-  const double seconds = static_cast<double>(report.bin_width.count()) / 1e3;
   std::vector<Layer> layers;
   Layer others{.name = "others and rest", .watts = {}};
   for (size_t i = 0; i < report.rows.size(); ++i) {
     if (i < kLayers) layers.push_back({.name = report.rows[i].name, .watts = {}});
-    AddBins(report.rows[i].amount, seconds, i < kLayers ? layers.back() : others);
+    AddBins(report.rows[i].amount, report, i < kLayers ? layers.back() : others);
   }
-  for (const Row& row : report.rest) AddBins(row.amount, seconds, others);
+  for (const Row& row : report.rest) AddBins(row.amount, report, others);
   layers.resize(std::min(layers.size(), kLayers));
   if (!others.watts.empty()) layers.push_back(std::move(others));
   return layers;
@@ -82,7 +99,7 @@ std::string Chart(const Report& report) {
   for (const Layer& layer : layers)
     for (size_t i = 0; i < layer.watts.size(); ++i) top[i] += layer.watts[i];
   const double max = std::max(std::ranges::max(top), 1e-9);
-  const double step = static_cast<double>(kWidth - kLeft) / static_cast<double>(bins);
+  const double per_second = (kWidth - kLeft) / std::chrono::duration<double>(report.to - report.from).count();
   const auto y = [&](double watts) { return kTop + (kHeight - kTop - kBottom) * (1 - watts / max); };
   std::string svg =
       fmt::format(R"(<svg viewBox="0 0 {} {}" role="img" aria-label="Power over time, at most {:.1f} W"><g>)", kWidth,
@@ -92,9 +109,10 @@ std::string Chart(const Report& report) {
     svg += fmt::format("<g fill=\"{}\">", ColorOf(layers, l));
     for (size_t i = 0; i < layers[l].watts.size(); ++i) {
       const double watts = std::max(layers[l].watts[i], 0.0);
+      const Span span = SpanOf(i, report);
       if (watts > 0)
         fmt::format_to(std::back_inserter(svg), R"(<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/>)",
-                       kLeft + step * static_cast<double>(i), y(base[i] + watts), step * 0.96,
+                       kLeft + per_second * span.begin, y(base[i] + watts), per_second * (span.end - span.begin) * 0.96,
                        y(base[i]) - y(base[i] + watts));
       base[i] += watts;
     }

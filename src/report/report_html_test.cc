@@ -15,6 +15,7 @@ TEST(ReportHtml, ChartAndTable_EveryTextIsEscaped) {
   report.zones = {"package"};
   report.nodes = {"n1"};
   report.bin_width = std::chrono::minutes(1);
+  report.to = report.from + std::chrono::minutes(2);
   for (int i = 0; i < 10; ++i)
     report.rows.push_back(
         {.name = i == 0 ? "<script>alert('1')</script>" : "r" + std::to_string(i),
@@ -27,6 +28,27 @@ TEST(ReportHtml, ChartAndTable_EveryTextIsEscaped) {
                           HasSubstr("<svg"), HasSubstr("others and rest"), HasSubstr("10.0 W"), HasSubstr("50.00 %")));
   report.total.bins.clear();
   EXPECT_THAT(ReportHtml(report, {}), AllOf(Not(HasSubstr("<svg")), HasSubstr("<table"))) << "nothing to draw";
+}
+
+TEST(ReportHtml, BinsThatAreCoveredInPart_HaveThePowerOfTheCoveredTime) {
+  const auto at = [](int milliseconds) { return Milliseconds(std::chrono::milliseconds(milliseconds)); };
+  Report report;
+  report.zones = {"package"};
+  report.nodes = {"n1"};
+  report.from = at(500), report.to = at(2'250);
+  report.bins_from = at(-1'000);
+  report.bin_width = std::chrono::seconds(1);
+  // 50 W; nothing before the report, and what rounding left at its end.
+  const std::vector<Energy> bins = {Energy(), Energy::Joules(25), Energy::Joules(50), Energy::Microjoules(12'500'000),
+                                    Energy::Microjoules(1)};
+  report.rows = {{.name = "a", .amount = {.energy = Energy::Microjoules(87'500'001), .grams = 0, .bins = bins}}};
+  report.total = report.rows[0].amount;
+  const std::string page = ReportHtml(report, {});
+  EXPECT_THAT(page, AllOf(HasSubstr("at most 50.0 W"), HasSubstr(">50.0 W<")));
+  // 890 pixels for 1.75 s, and each bar as high as the others.
+  EXPECT_THAT(page, AllOf(HasSubstr(R"(<rect x="70.0" y="15.0" width="244.1" height="245.0"/>)"),
+                          HasSubstr(R"(<rect x="324.3" y="15.0" width="488.2" height="245.0"/>)"),
+                          HasSubstr(R"(<rect x="832.9" y="15.0" width="122.1" height="245.0"/>)")));
 }
 
 }  // namespace
