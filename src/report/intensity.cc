@@ -23,8 +23,11 @@ std::unexpected<Error> InLine(size_t line, std::string_view why) {
 
 Result<Intensity> Intensity::Read(std::string_view csv) {
   Intensity intensity;
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // of Excel
+  if (csv.starts_with(kByteOrderMark)) csv.remove_prefix(kByteOrderMark.size());
   Splitter lines(csv, '\n');
   const auto header = lines.Next();
+  if (header && Trim(*header) == "time;g_per_kwh") return InLine(1, "the columns must be separated by ',', not by ';'");
   if (!header || Trim(*header) != kHeader) return InLine(1, fmt::format("the header must be '{}'", kHeader));
   for (size_t number = 2; const auto text = lines.Next(); ++number) {
     const std::string_view line = Trim(*text);

@@ -19,6 +19,17 @@ TEST(Intensity, EachValueHoldsUntilTheNextTime) {
   EXPECT_FALSE(Intensity().is_known());
 }
 
+TEST(Intensity, FileOfExcel) {
+  const auto intensity = Intensity::Read("\xEF\xBB\xBFtime,g_per_kwh\r\n100,300\r\n");
+  ASSERT_TRUE(intensity) << intensity.error().message;
+  EXPECT_EQ(intensity->At(Second(50)), 300);
+  EXPECT_FALSE(Intensity::Read("\xEF\xBB"));
+  EXPECT_FALSE(Intensity::Read("\xEF\xBB\xBF"));
+  const auto semicolons = Intensity::Read("\xEF\xBB\xBFtime;g_per_kwh\r\n100;300\r\n");
+  ASSERT_FALSE(semicolons);
+  EXPECT_EQ(semicolons.error().message, "line 1: the columns must be separated by ',', not by ';'");
+}
+
 TEST(Intensity, BadFiles_NameTheLine) {
   for (const auto& [csv, line] : {std::pair{"", "line 1"},
                                   {"a,b\n1,2", "line 1"},
