@@ -178,6 +178,9 @@ class Report(unittest.TestCase):
                                       (2, ["--zone=package", "--zone=core", "x"], "'package' and 'core' overlap"),
                                       (1, ["--from=then", "x"], "--from"),
                                       (1, ["--from=2027", "x"], "a year or a day alone"), (1, ["--price=-1", "x"], "--price"),
+                                      (1, ["--from=-5h", "x"], "without the minus sign"), (1, ["--to=-1s", "x"], "without the minus sign"),
+                                      (1, ["--", "--by=x"], "open --by=x: "), (1, ["--by=node", "--", "-x"], "open -x: "), (2, ["--"], "no file"),
+                                      (2, ["--output", "--"], "expected argument"),
                                       (1, ["--carbon=/nowhere", "x"], "/nowhere"),
                                       (1, [f"--output={__file__}", __file__], "one of the files")):
             ended = report(*arguments, code=code)

@@ -71,6 +71,9 @@ Result<std::optional<Milliseconds>> TimeOf(std::string_view flag, const std::str
   if (seconds) return std::optional(Milliseconds(std::chrono::milliseconds(std::llround(*seconds * 1e3))));
   const auto ago = ParseDuration(text);
   if (!ago) return Fail(ErrorKind::kInvalid, fmt::format("{} must be {}", flag, kForms));
+  if (*ago < Duration::zero())
+    return Fail(ErrorKind::kInvalid,
+                fmt::format("{}={}: a duration counts back from now; write it without the minus sign", flag, text));
   return std::optional(std::chrono::floor<std::chrono::milliseconds>(now - static_cast<Nanoseconds>(*ago)));
 }
 

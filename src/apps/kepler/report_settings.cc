@@ -80,15 +80,19 @@ bool WantsValue(std::string_view argument) {
          std::ranges::find(kWithout, argument) == kWithout.end();
 }
 
-/// Arguments that are neither flags nor their values are files, and "-" is one. They are taken out of `arguments`.
+/// Arguments that are neither flags nor their values are files, "-" is one, and so is each argument after "--". They
+/// are taken out of `arguments`.
 std::vector<std::string> TakeFiles(std::vector<const char*>& arguments) {
   std::vector<std::string> files;
   std::vector<const char*> others = {arguments.front()};
+  bool has_only_files = false;
   for (size_t i = 1; i < arguments.size(); ++i) {
     const std::string_view text(arguments[i]);
-    const bool is_file = text == "-" || !text.starts_with('-');
-    if (is_file && !WantsValue(others.back()))
+    const bool is_value = WantsValue(others.back());
+    if (has_only_files || (!is_value && (text == "-" || !text.starts_with('-'))))
       files.emplace_back(text);
+    else if (text == "--" && !is_value)
+      has_only_files = true;
     else
       others.push_back(arguments[i]);
   }
