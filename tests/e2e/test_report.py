@@ -1,5 +1,6 @@
 """kepler report: what files of a running agent add up to, also over a restart and with damaged lines."""
 import csv
+import gzip
 import io
 import json
 import os
@@ -101,6 +102,16 @@ class Report(unittest.TestCase):
         ended = report(f"{self.folder}/other", code=1)
         self.assertIn("40 more lines cannot be read", ended.stderr)
         self.assertIn("no line of a node", ended.stderr)
+
+    def test_compressed_and_cut_files(self):
+        self.measure(2)
+        with open(self.path, encoding="utf-8") as file:
+            lines = file.read().splitlines(keepends=True)
+        with gzip.open(f"{self.folder}/a.gz", "wt", encoding="utf-8") as file:
+            file.writelines(lines)
+        ended = report("--by=node", f"{self.folder}/a.gz", code=1)
+        self.assertEqual(ended.stderr, f"kepler report: {self.folder}/a.gz: compressed with gzip; use zcat FILE | kepler report -\n")
+        self.assertIn("total", report("--by=node", "--", self.path).stdout)
 
     def test_cost_carbon_and_output(self):
         self.measure(2)

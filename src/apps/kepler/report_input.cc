@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <optional>
 #include <utility>
@@ -36,6 +37,22 @@ Status AwaitWriter(const std::string& path, int pipe, const std::function<void(s
     ready = wait(-1);
   }
   return ready < 0 ? FailErrno("read", path) : Status();
+}
+
+/// kInvalid if the first bytes of an input are those of a compressed file.
+Status CheckBegin(const std::string& path, std::string_view begin) {
+  struct Compression {
+    std::string_view magic;
+    std::string_view name;
+    std::string_view reader;
+  };
+  constexpr std::array<Compression, 3> kCompressions = {
+      {{"\x1F\x8B", "gzip", "zcat"}, {"\x28\xB5\x2F\xFD", "zstd", "zstdcat"}, {"\xFD\x37zXZ", "xz", "xzcat"}}};
+  for (const auto& [magic, name, reader] : kCompressions)
+    if (begin.starts_with(magic))
+      return Fail(ErrorKind::kInvalid,
+                  fmt::format("{}: compressed with {}; use {} FILE | kepler report -", path, name, reader));
+  return {};
 }
 
 /// The lines of a file, one after the other.
@@ -89,6 +106,7 @@ class LineFile {
     const ssize_t read = ::read(fd_.get(), text_.data() + size, kBlock);
     text_.resize(size + static_cast<size_t>(std::max<ssize_t>(read, 0)));
     if (read < 0) return FailErrno("read", path_);
+    if (number_ == 0 && size == 0) KEPLER_CHECK_OK(CheckBegin(path_, text_));
     return read > 0;
   }
 
