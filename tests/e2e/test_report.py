@@ -4,6 +4,8 @@ import gzip
 import io
 import json
 import os
+import pathlib
+import re
 import subprocess
 import tempfile
 import time
@@ -182,6 +184,15 @@ class Report(unittest.TestCase):
         self.assertIn("--output", text)
         self.assertNotIn("--config", text)
         self.assertIn("unknown long flag", report("--config.file=x", "y", code=2).stderr)
+
+    def test_example_of_the_page(self):
+        page = pathlib.Path(__file__).parents[2] / "docs/report.md"
+        example = re.search(r"```yaml\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)[1]
+        config = f"{self.folder}/config.yaml"
+        with open(config, "w", encoding="utf-8") as file:
+            file.write(example.replace("/var/lib/kepler", self.folder))
+        checked = subprocess.run([binary(), f"--config.file={config}", "--config.check"], capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
 
     def test_wrong_calls(self):
         for code, arguments, says in ((2, [], "no file"), (2, ["--by=user", "x"], "--by"), (1, ["/nowhere"], "/nowhere"),
