@@ -72,6 +72,7 @@ void EnergyBook::Add(const EnergyLine& line) {
 }
 
 void EnergyBook::AddSample(const EnergyLine& line) {
+  has_level_ = true;  // even if the rest of the tick is missing
   Sample sample{
       .key = line.key.empty() ? line.start : line.key, .name = RowName(options_.by, line), .energy = Sum(line.joules)};
   for (const auto& [name, value] : line.texts) {

@@ -371,6 +371,10 @@ TEST(EnergyBook, WhatIsMissing_IsNamed) {
   for (const std::string& line : lines)
     if (!line.contains("\"of\":\"pod\"")) without.push_back(line);
   EXPECT_THAT(ReportOf(without, {.by = By::kPod}).error().message, HasSubstr("no energy of level 'pod'"));
+  node.Use("web", 5);
+  auto cut = node.Tick(120);
+  std::erase_if(cut, [](const std::string& line) { return line.contains("\"unlisted\""); });
+  EXPECT_THAT(ReportOf(cut, {.by = By::kPod}).error().message, HasSubstr("two complete ticks")) << "the file is cut";
 }
 
 /// Any history of pods, restarts and cut ticks: rows and rest are the node's energy.
