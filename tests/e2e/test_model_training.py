@@ -1,6 +1,7 @@
 """kepler-model serve --jobs, the shipped program: clients of the trainer of Kepler 0.7 get a trained pipeline, jobs have
 status, log and cancel, and no training delays an answer or outlives its limits."""
 import contextlib
+import glob
 import io
 import json
 import math
@@ -233,6 +234,11 @@ class Retraining(TrainingServer):
         os.rename(self.path("store/.versions/mine/decisions.jsonl"), self.path("log"))
         self.assertEqual(self.train_on(self.table(1000, 30, 0.08, rows=160))["reason"], seen["reason"])
         os.rename(self.path("log"), self.path("store/.versions/mine/decisions.jsonl"))
+        # As a version that was published before there was training.json.
+        training, = glob.glob(self.path("store/.versions/mine/*/training.json"))
+        os.rename(training, self.path("training.json"))
+        self.assertEqual(self.train_on(self.table(1000, 30, 0.08, rows=160))["reason"], seen["reason"])
+        os.rename(self.path("training.json"), training)
         changed = self.train_on(self.table(3000, 30, 0.08))
         self.assertEqual((changed["published"], changed["new_version"]), (True, 2), changed)
         self.assertGreater(changed["old_mae"], 10 * changed["new_mae"])
@@ -242,7 +248,7 @@ class Retraining(TrainingServer):
         self.assertAlmostEqual(self.watts(500), 45, delta=1)
         with open(self.path("store/.versions/mine/decisions.jsonl"), encoding="utf-8") as file:
             kept = [json.loads(line) for line in file]
-        self.assertEqual([each["published"] for each in kept], [True, False, False, True, True])
+        self.assertEqual([each["published"] for each in kept], [True, False, False, False, True, True])
         with self.server() as server:
             self.assertIn("mine", server.names())
             self.assertEqual(json.loads(server.get("/models/mine/model.json")[2])["version"], 3)
