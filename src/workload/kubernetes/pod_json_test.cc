@@ -315,8 +315,10 @@ TEST(PodEventReader, WhatNobodyKnows_IsPassedOver) {
 }
 
 TEST(PodEventReader, WhatIsNoJson_SaysWhere) {
+  EXPECT_THAT(ReadEvents(EventOf("ADDED", "a", "1") + "\n{]").error().message,
+              AllOf(HasSubstr("parse a watch of pods: "), HasSubstr(", near byte 1")));
   EXPECT_THAT(ReadEvents(EventOf("ADDED", "a", "1") + "\n<html>").error().message,
-              AllOf(HasSubstr("parse a watch of pods: "), HasSubstr(", near byte ")));
+              HasSubstr("parse a watch of pods: HTML, not JSON"));
 }
 
 TEST(PodEventReader, EventThatNeverEnds_IsAnError) {
