@@ -158,15 +158,19 @@ bool Delivery::IsRefused(unsigned status, bool may_retry, const http::client::Sh
   if (failing_.lock() != body) patience_.Reset();
   failing_ = body;
   const bool is_over = patience_.EndsAt(clock_.Now());
-  // Of a wrong or expired token, or a wrong or missing route: an operator can end these. A directory keeps what waits.
-  const bool is_operators = status == 401 || status == 403 || status == 404;
+  // Of a wrong or expired token, a wrong or missing route, or a login page: an operator can end these. A directory
+  // keeps what waits.
+  const bool is_operators = status == 401 || status == 403 || status == 404 || status / 100 == 3;
   return is_over || !(may_retry || (is_operators && !options_.queue.directory.empty()));
 }
 
 std::string Delivery::Describe(const Answer& answer) const {
   const std::string_view reason = std::string_view(answer.body).substr(0, kMaxShown);
-  return target_.send ? fmt::format("{} answered {}", target_.peer.Url(), reason)
-                      : fmt::format("{} answered {}: {}", target_.peer.Url(), answer.status, reason);
+  if (target_.send) return fmt::format("{} answered {}", target_.peer.Url(), reason);
+  if (!answer.location.empty())
+    return fmt::format("{} answered {}: redirects to {}; set that URL", target_.peer.Url(), answer.status,
+                       std::string_view(answer.location).substr(0, kMaxShown));
+  return fmt::format("{} answered {}: {}", target_.peer.Url(), answer.status, reason);
 }
 
 void Delivery::Postpone(Nanoseconds delay) { not_before_ = clock_.Now() + delay; }

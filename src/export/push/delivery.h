@@ -3,7 +3,7 @@
 // the server has accepted or refused them. Requests that the queue dropped are counted.
 //
 //   Add ──► queued ──Attempt──► accepted, accepted in part, or refused: removed
-//             ▲────── later ──── no answer, 429, 502, 503, 504; with a directory also 401, 403, 404
+//             ▲────── later ──── no answer, 429, 502, 503, 504; with a directory also 3xx, 401, 403, 404
 //
 // A request whose attempts are all answered by such a status is refused after Patience: it may be what the server
 // cannot take, and all others wait for it. While there is no answer, nothing is given up. Open(), Add() and Attempt()

@@ -221,18 +221,28 @@ TEST_F(DeliveryTest, ErrorsOfOperators_AreRetriedWithADirectory) {
   testing::FakeTree tree;
   for (const bool has_directory : {false, true}) {
     Open(100, has_directory ? tree.Path("queue") : "").Open();
-    for (const std::string_view status : {"401 Unauthorized", "403 Forbidden", "404 Not Found"}) {
+    for (const std::string_view status : {"401 Unauthorized", "403 Forbidden", "404 Not Found", "302 Found"}) {
       Answer(fmt::format("HTTP/1.1 {}\r\nContent-Length: 0\r\n\r\n", status));
       delivery_->Add(Body("one", 10));
       const auto next = Attempt();
       EXPECT_EQ(next.value_or(0ns) > 0ns, has_directory) << status;
     }
-    EXPECT_EQ(Dropped(PushDrop::kRefused), has_directory ? 0U : 30U);
-    EXPECT_EQ(Failures(PushFailure::kRefused), 3U);
+    EXPECT_EQ(Dropped(PushDrop::kRefused), has_directory ? 0U : 40U);
+    EXPECT_EQ(Failures(PushFailure::kRefused), 4U);
   }
   Answer(std::string(kOk));
   while (delivery_->next_attempt()) static_cast<void>(Attempt());
-  EXPECT_EQ(delivery_->status().points, 30U);
+  EXPECT_EQ(delivery_->status().points, 40U);
+}
+
+TEST_F(DeliveryTest, Redirection_NamesItsTarget) {
+  Open();
+  Answer("HTTP/1.1 308 Permanent Redirect\r\nLocation: https://new.example.com/push\r\nContent-Length: 0\r\n\r\n");
+  delivery_->Add(Body("one", 10));
+  ::testing::internal::CaptureStdout();
+  static_cast<void>(Attempt());
+  EXPECT_THAT(::testing::internal::GetCapturedStdout(),
+              HasSubstr("answered 308: redirects to https://new.example.com/push; set that URL"));
 }
 
 TEST_F(DeliveryTest, AnHourOfErrors_EndsARequestAndNotTheNextOne) {
