@@ -203,33 +203,32 @@ TEST(ChannelFaults, AnswerWithoutStatus_IsMalformed) {
   }
 }
 
-TEST(ChannelFaults, CutAnswer_IsNoAnswer) {
-  const std::string whole = Ok(1, "pong");
-  size_t size = 0;
+/// A call of a server that sends these bytes after its settings. The server ends before the return.
+auto CallAnsweredBy(const std::string& answer) {
   const ScriptedPeer server([&](PeerConnection& client, const std::stop_token&) {
     GrpcServer http2(client);
-    if (http2.ReadCall() && http2.AwaitAck()) http2.Send(whole.substr(0, size));
+    if (http2.ReadCall() && http2.AwaitAck()) http2.Send(answer);
   });
-  for (; size < whole.size(); ++size) {
-    const auto reply = CallAt(server);
+  return CallAt(server);
+}
+
+TEST(ChannelFaults, CutAnswer_IsNoAnswer) {
+  const std::string whole = Ok(1, "pong");
+  for (size_t size = 0; size < whole.size(); ++size) {
+    const auto reply = CallAnsweredBy(whole.substr(0, size));
     ASSERT_FALSE(reply) << size;
     EXPECT_EQ(reply.error().kind, ErrorKind::kUnavailable) << reply.error().message;
   }
-  ASSERT_TRUE(CallAt(server));
+  ASSERT_TRUE(CallAnsweredBy(whole));
 }
 
 TEST(ChannelFaults, ChangedAnswer_IsAReplyOrAnError) {
   std::minstd_rand random(7);
   const std::string whole = Ok(1, "pong");
-  std::string changed;
-  const ScriptedPeer server([&](PeerConnection& client, const std::stop_token&) {
-    GrpcServer http2(client);
-    if (http2.ReadCall() && http2.AwaitAck()) http2.Send(changed);
-  });
   for (size_t at = 0; at < whole.size(); ++at) {
-    changed = whole;
+    std::string changed = whole;
     changed[at] = static_cast<char>(changed[at] ^ static_cast<char>(1 << random() % 8));
-    const auto reply = CallAt(server);
+    const auto reply = CallAnsweredBy(changed);
     const bool is_ok = reply && reply->code == Code::kOk && reply->message;
     EXPECT_TRUE(!is_ok || reply->message->size() == 4U) << at;
     EXPECT_TRUE(reply || reply.error().kind != ErrorKind::kTimeout) << at << reply.error().message;
