@@ -80,11 +80,16 @@ Result<std::string> TopClient::Get(const std::string& target, const std::stop_to
 
 std::vector<std::string> RemarksOf(const TopSource& source, const top::Readings& readings) {
   std::vector<std::string> remarks = source.Remarks();
-  const auto is_simulated = [](const top::ZoneReading& zone) {
-    return status::OriginOf(zone.source) == status::Origin::kSimulated;
+  const auto is = [](status::Origin origin) {
+    return [origin](const top::ZoneReading& zone) { return status::OriginOf(zone.source) == origin; };
   };
-  if (std::ranges::any_of(readings.zones, is_simulated))
+  if (std::ranges::any_of(readings.zones, is(status::Origin::kSimulated)))
     remarks.emplace_back("power is simulated: the fake meter is in use, and nothing is measured");
+  const bool is_estimated =
+      !readings.zones.empty() && std::ranges::all_of(readings.zones, is(status::Origin::kEstimated));
+  if (is_estimated &&
+      std::ranges::none_of(remarks, [](const std::string& remark) { return remark.starts_with(kEstimateRemark); }))
+    remarks.push_back(fmt::format("{}no energy meter is in use", kEstimateRemark));
   return remarks;
 }
 

@@ -127,6 +127,8 @@ TEST(RemarksOf, SimulatedPower_AfterThoseOfTheSource) {
               ElementsAre("no agent"));
   EXPECT_THAT(remarks(R"({"api":1,"zones":[{"zone":"a","source":"rapl"},{"zone":"b","source":"fake"}]})"),
               ElementsAre("no agent", HasSubstr("power is simulated")));
+  EXPECT_THAT(remarks(R"({"api":1,"zones":[{"zone":"a","source":"model"},{"zone":"b","source":"model"}]})"),
+              ElementsAre("no agent", "power is an estimate: no energy meter is in use"));
   EXPECT_THAT(remarks(R"({"api":1})"), ElementsAre("no agent"));
 }
 

@@ -45,7 +45,7 @@ std::vector<std::string> LacksOf(const snapshot::Snapshot& snapshot, bool wants_
     const bool is_denied = std::ranges::any_of(snapshot.sources, IsDenied);
     const std::string_view why =
         is_denied ? "this user may not read the energy meters; run as root" : "no energy meter can be read";
-    lacks.push_back(fmt::format("{}{}", snapshot.zones.empty() ? "" : "power is an estimate: ", why));
+    lacks.push_back(fmt::format("{}{}", snapshot.zones.empty() ? "" : kEstimateRemark, why));
   }
   if (wants_bpf && snapshot.activity.name == "procfs")
     lacks.push_back(fmt::format("CPU time is from /proc, without short-lived processes: BPF {}",

@@ -9,6 +9,9 @@
 
 namespace kepler::agent {
 
+/// Begin of the remark that no power is measured; the reason follows.
+inline constexpr std::string_view kEstimateRemark = "power is an estimate: ";
+
 class TopSource {
  public:
   TopSource() = default;
