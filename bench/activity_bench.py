@@ -163,10 +163,7 @@ def main():
     with Meter() as meter:
         for name in options.only or MEASUREMENTS:
             MEASUREMENTS[name](tools, meter, table, options)
-    table.print()
-    if table.over:
-        print(f"{table.over} over budget")
-    return 1 if options.strict and table.over else 0
+    return table.finish(options.strict)
 
 
 if __name__ == "__main__":

@@ -144,10 +144,7 @@ def main():
         for count in options.processes or [200, 1_000, BUDGETED]:
             for source in options.source or SOURCES:
                 measure(tools, meter, count, source, table, options.rounds)
-    table.print()
-    if table.over:
-        print(f"{table.over} over budget")
-    return 1 if options.strict and table.over else 0
+    return table.finish(options.strict)
 
 
 if __name__ == "__main__":

@@ -155,10 +155,7 @@ def main():
     table = Table()
     for source in options.source or SOURCES:
         measure(Tools(options.build), options.processes, source, options.rounds, table)
-    table.print()
-    if table.over:
-        print(f"{table.over} over budget")
-    return 1 if options.strict and table.over else 0
+    return table.finish(options.strict)
 
 
 if __name__ == "__main__":

@@ -224,3 +224,10 @@ class Table:
             print(" | ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
             if row is rows[0]:
                 print("-|-".join("-" * width for width in widths))
+
+    def finish(self, strict):
+        """Prints the table. Returns the exit code."""
+        self.print()
+        if self.over:
+            print(f"{self.over} over budget")
+        return 1 if strict and self.over else 0

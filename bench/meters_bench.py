@@ -86,10 +86,7 @@ def main():
     options = parser.parse_args()
     table = Table()
     measure(Tools(options.build), options.processes, options.rounds, table)
-    table.print()
-    if table.over:
-        print(f"{table.over} over budget")
-    return 1 if options.strict and table.over else 0
+    return table.finish(options.strict)
 
 
 if __name__ == "__main__":
