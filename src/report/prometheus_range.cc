@@ -42,7 +42,7 @@ Status FindTargets(By by, const recording::Recording& samples, std::vector<Scrap
   return {};
 }
 
-/// The target of a series; nothing if there is none, or if it can be of several.
+/// Returns the index of the target of a series; nothing if no target fits, or more than one.
 std::optional<size_t> FindTarget(By by, const std::vector<ScrapeTarget>& targets, std::string_view node,
                                  const recording::Labels& labels) {
   std::vector<size_t> of_node, matching;

@@ -40,7 +40,8 @@ class RequestQueue {
   /// own. To be called before requests are added, again and again.
   void Open();
   void Add(Request request);
-  /// The oldest request, until the next call of another member. Null: there is none, or its file cannot be read now.
+  /// Returns the oldest request, or null if the queue is empty or the file cannot be read now. The pointer is valid
+  /// until another member is called.
   /// Files that are damaged, missing or closed to this user are skipped, and files on a failing disk without Patience.
   [[nodiscard]] const Request* First();
   /// Removes what First() returned.

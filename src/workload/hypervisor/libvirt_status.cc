@@ -36,7 +36,7 @@ std::string_view NamespaceOf(pugi::xml_node element, std::string_view prefix) {
   return {};
 }
 
-/// Returns OpenStack's element in a domain's <metadata>; null if there is none. Any version of the format counts.
+/// Returns the element of OpenStack in the <metadata> of a domain, in any version of the format; null if there is none.
 pugi::xml_node FindNovaInstance(pugi::xml_node metadata) {
   constexpr std::string_view kNamespace = "http://openstack.org/xmlns/libvirt/nova/";
   constexpr size_t kMaxCandidates = 8;  // each costs a search through all attributes of three elements
