@@ -96,7 +96,8 @@ void FindSeries(By by, std::span<const std::string> zones, const recording::Reco
                         .target = *target,
                         .zone = has_zone ? static_cast<size_t>(zone - zones.begin()) : 0,
                         .samples = &series.samples};
-      for (const auto& [name, value] : found.series.texts) found.key += name + '=' + value + '\0';
+      for (const auto& [name, value] : found.series.texts)
+        found.key.append(name).append(1, '=').append(value).append(1, '\0');
       if (by == By::kPod) AddPodNames(series.labels, range.targets[*target].labels, found.series);
       if (is_info)
         AddVmInfo(std::move(found), infos);

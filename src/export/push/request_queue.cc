@@ -146,12 +146,12 @@ void RequestQueue::DropUntilFits(size_t requests, uint64_t bytes) {
     Drop(entries_.begin());
 }
 
-void RequestQueue::Drop(Entries::iterator entry) {
+void RequestQueue::Drop(const Entries::iterator& entry) {
   losses_.full_points += entry->request.points;
   Erase(entry);
 }
 
-void RequestQueue::Erase(Entries::iterator entry) {
+void RequestQueue::Erase(const Entries::iterator& entry) {
   bytes_ -= entry->bytes;
   if (!entry->in_file) {
     memory_bytes_ -= entry->bytes;

@@ -65,8 +65,8 @@ class RequestQueue {
   void TakeStored(const StoredRequests& stored);
   [[nodiscard]] bool IsRetried(uint64_t number, const Error& error);
   void DropUntilFits(size_t requests, uint64_t bytes);
-  void Drop(Entries::iterator entry);
-  void Erase(Entries::iterator entry);
+  void Drop(const Entries::iterator& entry);
+  void Erase(const Entries::iterator& entry);
   void LoseFile(uint64_t points, const Error& error);
   void ForgetFiles();
   void NoteFailure(std::string_view cause, std::string_view message, const Error& error);
