@@ -37,11 +37,23 @@ class Machine(PowercapTree):
             os.rename(path + ".new", path)
 
 
-class PlatformMeters(unittest.TestCase):
+def meters(root, *words):
+    """({name: what `kepler meters` says of the meter}, its log)"""
+    done = subprocess.run([binary(), "meters", "--json", "--host.sysfs", root, *words], capture_output=True,
+                          check=True, text=True)
+    return {meter["name"]: meter for meter in json.loads(done.stdout)["meters"]}, done.stderr
+
+
+class WithAgent(unittest.TestCase):
+    """One agent for all tests of the class: two readings of a meter are 5 s apart."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.machine = cls.enterClassContext(Machine())
+        cls.machine.start()
+        cls.agent = cls.enterClassContext(metered_agent(cls.machine))
+
     def setUp(self):
-        self.machine = self.enterContext(Machine())
-        self.machine.start()
-        self.agent = self.enterContext(metered_agent(self.machine))
         wait_until(lambda: self.scrape().series("kepler_node_other_joules_total"), "two readings of the ACPI meter")
 
     def scrape(self):
@@ -51,6 +63,8 @@ class PlatformMeters(unittest.TestCase):
     def watts(self, source, **labels):
         return self.last.value("kepler_platform_watts", source=source, **labels)
 
+
+class PlatformMeters(WithAgent):
     def test_every_sensor_has_watts_and_one_meter_gives_the_total(self):
         wait_until(lambda: self.scrape().series("kepler_platform_watts", source="psu"), "the power supply")
         self.assertEqual(self.watts("acpi"), 210)
@@ -80,6 +94,16 @@ class PlatformMeters(unittest.TestCase):
         total_after, other_after = self.energies()
         self.assertAlmostEqual((other_after - other) / (total_after - total), 160 / 210, delta=0.01)
 
+    def test_the_page_and_the_command_list_the_meters(self):
+        page = self.agent.get("/")[-1].decode()
+        self.assertIn("<td>acpi</td><td>machine</td><td>used</td>", page)
+        states = {name: meter["state"] for name, meter in meters(self.machine.root)[0].items()}
+        self.assertEqual({name: states[name] for name in ("rapl", "acpi", "psu", "battery")},
+                         {"rapl": "used", "acpi": "used", "psu": "ready", "battery": "silent"}, "on mains")
+        self.assertIn("<p>redfish: not configured; set experimental.platform.redfish.enabled and configFile</p>", page)
+
+
+class Fault(WithAgent):
     def joules(self, source, **labels):
         return self.last.value("kepler_platform_joules_total", source=source, **labels)
 
@@ -117,28 +141,17 @@ class PlatformMeters(unittest.TestCase):
         total = self.last.value("kepler_node_platform_joules_total", zone="platform")
         self.assertEqual(microjoules(total - frozen[1]), microjoules(self.joules("acpi") - frozen[0]))
 
-    def test_the_page_and_the_command_list_the_meters(self):
-        page = self.agent.get("/")[-1].decode()
-        self.assertIn("<td>acpi</td><td>machine</td><td>used</td>", page)
-        states = {name: meter["state"] for name, meter in self.meters()[0].items()}
-        self.assertEqual({name: states[name] for name in ("rapl", "acpi", "psu", "battery")},
-                         {"rapl": "used", "acpi": "used", "psu": "ready", "battery": "silent"}, "on mains")
-        self.assertIn("<p>redfish: not configured; set experimental.platform.redfish.enabled and configFile</p>", page)
 
+class MetersCommand(unittest.TestCase):
     def test_the_command_has_its_own_help(self):
         done = subprocess.run([binary(), "meters", "--help"], capture_output=True, text=True, timeout=30)
         self.assertEqual(done.returncode, 0)
         self.assertTrue(done.stderr.startswith("usage: kepler meters [--json]"), "as kepler --help: to stderr, like Kepler 0.11")
 
-    def meters(self, *words):
-        """({name: what `kepler meters` says of the meter}, its log)"""
-        done = subprocess.run([binary(), "meters", "--json", "--host.sysfs", self.machine.root, *words], capture_output=True,
-                              check=True, text=True)
-        return {meter["name"]: meter for meter in json.loads(done.stdout)["meters"]}, done.stderr
-
     def test_the_command_says_each_error_once(self):
         """The agent logs a refused login as an error; the command says it in its table."""
-        with tempfile.TemporaryDirectory() as folder, ThreadingHTTPServer(("127.0.0.1", 0), Unauthorized) as server:
+        with Machine() as machine, tempfile.TemporaryDirectory() as folder, \
+                ThreadingHTTPServer(("127.0.0.1", 0), Unauthorized) as server:
             threading.Thread(target=server.serve_forever, daemon=True).start()
             with open(f"{folder}/bmc.yaml", "w", encoding="ascii") as file:
                 file.write(f"nodes: {{n: b}}\nbmcs: {{b: {{endpoint: 'http://127.0.0.1:{server.server_port}', username: u, "
@@ -146,10 +159,10 @@ class PlatformMeters(unittest.TestCase):
             with open(f"{folder}/config.yaml", "w", encoding="ascii") as file:
                 file.write("experimental: {platform: {redfish: {enabled: true, nodeName: n, configFile: "
                            f"{folder}/bmc.yaml}}}}}}\n")
-            meters, log = self.meters("--config.file", f"{folder}/config.yaml")
+            found, log = meters(machine.root, "--config.file", f"{folder}/config.yaml")
             server.shutdown()
-        self.assertEqual(meters["redfish"]["state"], "silent")
-        self.assertIn("refused the user name or password", meters["redfish"]["reason"])
+        self.assertEqual(found["redfish"]["state"], "silent")
+        self.assertIn("refused the user name or password", found["redfish"]["reason"])
         self.assertEqual(log, "")
 
 
