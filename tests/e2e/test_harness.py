@@ -7,7 +7,7 @@ import time
 import unittest
 
 from exposition import Exposition, ScrapeChecker, conservation_errors
-from harness import SKIPPED, Repeater, output_of, run_tests
+from harness import SKIPPED, Repeater, ShardLoader, output_of, run_tests
 from powercap import PowercapTree
 from scenarios import Outcome
 from unreported import ATTEMPTS, LOOKS, UNEXPLAINED, until_told, without_record_since
@@ -143,6 +143,17 @@ class Skips(unittest.TestCase):
         status, named = self.run_file("require(False, 'no lab')", "require(False, 'no root')")
         self.assertEqual((status, len(named)), (SKIPPED, 2))
         self.assertEqual(self.run_file("pass"), (0, []))
+
+
+class Shards(unittest.TestCase):
+    def test_shards_have_each_test_once(self):
+        def names(shard):
+            loader = ShardLoader(shard)
+            return [test.id() for case in (Checks, Skips) for test in loader.loadTestsFromTestCase(case)]
+        every = names("1/1")
+        found = [names(f"{index}/3") for index in (1, 2, 3)]
+        self.assertEqual(sorted(sum(found, [])), sorted(every))
+        self.assertLessEqual(max(map(len, found)) - min(map(len, found)), 1)
 
 
 class Unreported(unittest.TestCase):
