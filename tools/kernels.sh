@@ -16,7 +16,7 @@
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 
-programs=(activity_procfs_test activity_bpf_test)
+programs=(activity_procfs_test activity_bpf_test activity_bpf_live_test)
 guest_programs=(kepler kepler-model)
 
 preset=release-tests
