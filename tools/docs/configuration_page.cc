@@ -121,7 +121,8 @@ password gets 401. Probe the port instead (`tcpSocket` in Kubernetes, the chart'
 | a known good login | is cached, and accepted before `rate_limit` applies |
 | after five failed logins of a client (IPv4 address or IPv6 /64) | 429 for one second, doubled by each further failure, up to one minute |
 | other logins of that client address during the back-off | Cached logins still pass. The cache ends with a restart or a password change. |
-| `rate_limit` | per client; the exporter-toolkit has one limit for all clients |
+| `rate_limit` | per client; the exporter-toolkit has one limit for all clients. Requests above it get 429 |
+| 429 | has `Retry-After`: the seconds until the next request of the client may succeed |
 
 If all hashes have the same cost, the response time does not reveal which users exist.
 

@@ -16,6 +16,8 @@ TEST(ClientBuckets, OneThatAsksTooOften_UsesUpItsOwnOnly) {
   ClientBuckets buckets;
   EXPECT_TRUE(buckets.Take(Client(1), kOnePerHour, kFirst));
   for (int i = 0; i < 100; ++i) EXPECT_FALSE(buckets.Take(Client(1), kOnePerHour, kFirst));
+  EXPECT_EQ(buckets.WaitOf(Client(1)), 1h);
+  EXPECT_EQ(buckets.WaitOf(Client(2)), 0s);
   EXPECT_TRUE(buckets.Take(Client(2), kOnePerHour, kFirst));
   EXPECT_TRUE(buckets.Take(Client(1), kOnePerHour, kFirst + 61min));
 }

@@ -143,9 +143,9 @@ void Connection::Deny(unsigned status, uint64_t Denied::* reason) {
   core_.Count(reason);
   auto answer = PlainAnswer(status);
   if (status == 401) answer.headers.emplace_back("WWW-Authenticate", "Basic");
-  if (reason == &Denied::backoff) {
-    const auto wait = std::chrono::ceil<std::chrono::seconds>(core_.passwords.WaitOf(client_));
-    answer.headers.emplace_back("Retry-After", std::to_string(wait.count()));
+  if (status == 429) {
+    const auto wait = reason == &Denied::backoff ? core_.passwords.WaitOf(client_) : core_.buckets.WaitOf(client_);
+    answer.headers.emplace_back("Retry-After", std::to_string(std::chrono::ceil<std::chrono::seconds>(wait).count()));
   }
   Answer(std::move(answer));
 }

@@ -30,6 +30,11 @@ class TokenBucket {
     return true;
   }
 
+  /// How long after last() the next request may pass.
+  [[nodiscard]] std::chrono::nanoseconds Wait() const {
+    return std::chrono::ceil<std::chrono::nanoseconds>(std::max(0.0, 1 - tokens_) *
+                                                       std::chrono::duration<double, std::nano>(limit_.interval));
+  }
   /// When it was asked.
   [[nodiscard]] SteadyTime last() const { return last_; }
 
@@ -49,6 +54,11 @@ class ClientBuckets {
     if (buckets_.size() >= kMaxClients && !buckets_.contains(client))
       buckets_.erase(std::ranges::min_element(buckets_, {}, [](const auto& entry) { return entry.second.last(); }));
     return buckets_[client].Take(limit, now);
+  }
+  /// How long after its latest Take() the next request of `client` may pass; 0 for a client that is not known.
+  [[nodiscard]] std::chrono::nanoseconds WaitOf(const ClientAddress& client) const {
+    const auto bucket = buckets_.find(client);
+    return bucket == buckets_.end() ? std::chrono::nanoseconds(0) : bucket->second.Wait();
   }
   [[nodiscard]] size_t size() const { return buckets_.size(); }
 

@@ -203,6 +203,8 @@ TEST_F(ServerWebFileTest, RateLimit_Answers429BeforeLookingAtPasswordsOfWhoIsNot
   const auto reply = client.Get("/hello", "Authorization: Basic YWxpY2U6d3Jvbmc=\r\n");  // alice:wrong
   EXPECT_EQ(reply.status, 429u);
   EXPECT_EQ(reply.body, "Too Many Requests\n");
+  const std::string wait = reply.headers.at("retry-after");
+  EXPECT_TRUE(wait == "3600" || wait == "3599") << wait;
   EXPECT_EQ(server->status().requests_denied.rate_limit, 1u);
   for (int i = 0; i < 5; ++i) EXPECT_EQ(client.Get("/hello", kByAlice).status, 200u);
 }

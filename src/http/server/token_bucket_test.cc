@@ -25,6 +25,18 @@ TEST(TokenBucket, Burst_ThenOnePerInterval) {
   EXPECT_FALSE(bucket.Take(limit, now + 1002ms));
 }
 
+TEST(TokenBucket, Wait_EndsWhenTheNextOnePasses) {
+  TokenBucket bucket;
+  const webconfig::RateLimit limit{.interval = 8s, .burst = 1};
+  const TokenBucket::SteadyTime now{1h};
+  EXPECT_TRUE(bucket.Take(limit, now));
+  EXPECT_FALSE(bucket.Take(limit, now));
+  EXPECT_EQ(bucket.Wait(), 8s);
+  EXPECT_FALSE(bucket.Take(limit, now + 6s));
+  EXPECT_EQ(bucket.Wait(), 2s);
+  EXPECT_TRUE(bucket.Take(limit, now + 6s + bucket.Wait()));
+}
+
 TEST(TokenBucket, LongPause_RefillsNoMoreThanBurst) {
   TokenBucket bucket;
   const webconfig::RateLimit limit{.interval = 1s, .burst = 2};
