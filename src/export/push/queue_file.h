@@ -40,6 +40,8 @@ struct FileHeader {
 
 /// Name of the file of request `number`: 18 digits and ".request".
 inline constexpr uint64_t kMaxFileNumber = 999'999'999'999'999'999;
+/// Counting from 1 never comes so far. A file with a larger number has a name that no queue gave it.
+inline constexpr uint64_t kMaxCountedNumber = kMaxFileNumber / 2;
 [[nodiscard]] std::string FileName(uint64_t number);
 /// Nothing: not a name of FileName().
 [[nodiscard]] std::optional<uint64_t> FileNumber(std::string_view name);

@@ -35,16 +35,17 @@ void RequestQueue::Open() {
 void RequestQueue::TakeStored(const StoredRequests& stored) {
   for (const BrokenFile& file : stored.broken) {
     LoseFile(file.points, file.error);
-    next_number_ = std::max(next_number_, file.number + 1);
+    CountOnFrom(file.number);
   }
   uint64_t bytes = 0;
-  for (const StoredRequest& request : stored.requests) bytes += request.bytes;
   Entries all;
-  for (const StoredRequest& request : stored.requests)
+  for (const StoredRequest& request : stored.requests) {
+    bytes += request.bytes;
+    CountOnFrom(request.number);
     all.push_back(
         {.request = {.points = request.points}, .bytes = request.bytes, .number = request.number, .in_file = true});
+  }
   if (!all.empty()) {
-    next_number_ = std::max(next_number_, all.back().number + 1);
     log::Info("sending the queued requests of an earlier run", {{"exporter", std::string(exporter_)},
                                                                 {"directory", options_.directory},
                                                                 {"requests", fmt::format("{}", all.size())},
@@ -54,6 +55,11 @@ void RequestQueue::TakeStored(const StoredRequests& stored) {
   entries_ = std::move(all);
   bytes_ += bytes;
   DropUntilFits(0, 0);
+}
+
+/// New files come after file `number`. A number that cannot have been counted must not use up all numbers.
+void RequestQueue::CountOnFrom(uint64_t number) {
+  if (number <= kMaxCountedNumber) next_number_ = std::max(next_number_, number + 1);
 }
 
 void RequestQueue::Add(Request request) {

@@ -63,6 +63,7 @@ class RequestQueue {
 
   [[nodiscard]] bool Store(Entry& entry);
   void TakeStored(const StoredRequests& stored);
+  void CountOnFrom(uint64_t number);
   [[nodiscard]] bool IsRetried(uint64_t number, const Error& error);
   void DropUntilFits(size_t requests, uint64_t bytes);
   void Drop(const Entries::iterator& entry);

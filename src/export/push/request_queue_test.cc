@@ -181,6 +181,35 @@ TEST_F(QueueTest, UnreadableFiles_AreSkippedAndTheirNumbersNotUsedAgain) {
   EXPECT_THAT(Drain(), ElementsAre("new"));
 }
 
+TEST_F(QueueTest, AFileWithTheLargestNumber_CostsItselfOnly) {
+  const auto queued_behind = [&] {
+    Start(OnDisk()).Add(Body("new", 2));
+    const QueueLosses losses = queue_->TakeLosses();
+    EXPECT_TRUE(std::filesystem::exists(PathOf(1))) << "in the directory, not in memory";
+    return losses;
+  };
+  tree_.MakeDir("queue");
+  tree_.Chmod("queue", 0700);
+  tree_.Write("queue/" + FileName(kMaxFileNumber), "damaged");
+  EXPECT_EQ(queued_behind().files, 1U);
+  EXPECT_FALSE(std::filesystem::exists(PathOf(kMaxFileNumber)));
+  EXPECT_THAT(Drain(), ElementsAre("new"));
+  tree_.Symlink("queue/" + FileName(kMaxFileNumber), "/dev/zero");
+  EXPECT_EQ(queued_behind().files, 1U);
+  EXPECT_TRUE(std::filesystem::is_symlink(PathOf(kMaxFileNumber)));
+  EXPECT_THAT(Drain(), ElementsAre("new"));
+}
+
+TEST_F(QueueTest, ARequestWithTheLargestNumber_IsSentAndTheNextOnesAreStored) {
+  Start(OnDisk()).Add(Body("old"));
+  queue_.reset();
+  std::filesystem::rename(PathOf(1), PathOf(kMaxFileNumber));
+  Start(OnDisk()).Add(Body("new"));
+  EXPECT_TRUE(std::filesystem::exists(PathOf(1)));
+  EXPECT_EQ(queue_->TakeLosses().files, 0U);
+  EXPECT_THAT(Drain(), ElementsAre("old", "new"));
+}
+
 #ifndef KEPLER_UBSAN  // the sanitizer itself needs descriptors
 TEST_F(QueueTest, NoDescriptorLeft_NothingIsSkipped) {
   Start(OnDisk());
