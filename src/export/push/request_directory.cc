@@ -14,6 +14,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/file_place.h"
 #include "base/small_file.h"
 
 namespace kepler::push {
@@ -22,6 +23,21 @@ namespace {
 constexpr std::string_view kTemporary = ".tmp";
 constexpr int kSafely = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
 
+/// Whether `status` is that of a directory which only this user may write to.
+Status CheckStatus(const std::string& path, const struct stat& status) {
+  if (S_ISLNK(status.st_mode)) return Fail(ErrorKind::kInvalid, path + " is a link; name the directory itself");
+  if (!S_ISDIR(status.st_mode)) return Fail(ErrorKind::kInvalid, path + " is not a directory");
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+    return Fail(ErrorKind::kInvalid, fmt::format("{0} has mode {1:04o}, so other users may write to it; run chmod go-w "
+                                                 "{0}, or name a new directory in it",
+                                                 path, status.st_mode & 07777U));
+  if (status.st_uid == ::geteuid()) return {};
+  return Fail(ErrorKind::kPermission,
+              fmt::format("{0} is owned by user {1}, but this process runs as user {2}; run it as "
+                          "user {1}, run chown {2} {0}, or name a new directory in it",
+                          path, status.st_uid, ::geteuid()));
+}
+
 /// Opens `path`, a directory that nobody else may write to.
 Result<UniqueFd> OpenDirectory(const std::string& path) {
   if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return FailErrno("create", path);
@@ -29,8 +45,7 @@ Result<UniqueFd> OpenDirectory(const std::string& path) {
   if (!directory.valid()) return FailErrno("open", path);
   struct stat status{};
   if (::fstat(directory.get(), &status) != 0) return FailErrno("stat", path);
-  if (status.st_uid != ::geteuid() || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-    return Fail(ErrorKind::kInvalid, fmt::format("other users may write to {}; name a new directory in it", path));
+  KEPLER_CHECK_OK(CheckStatus(path, status));
   return directory;
 }
 
@@ -68,6 +83,15 @@ Result<std::string> ReadAt(const UniqueFd& file, const std::string& path, size_t
 
 }  // namespace
 
+Status CheckDirectory(const std::string& given) {
+  const std::string path = WithoutEndSlashes(given);
+  KEPLER_TRY(const auto found, LookAtPlace(path));
+  if (!found) return {};
+  KEPLER_CHECK_OK(CheckStatus(path, *found));
+  if (::faccessat(AT_FDCWD, path.c_str(), R_OK | W_OK | X_OK, AT_EACCESS) != 0) return FailErrno("write to", path);
+  return {};
+}
+
 struct RequestDirectory::OpenedFile {
   UniqueFd file;
   FileHeader header;
@@ -75,7 +99,7 @@ struct RequestDirectory::OpenedFile {
 };
 
 RequestDirectory::RequestDirectory(std::string path, std::string encoding)
-    : path_(std::move(path)), encoding_(std::move(encoding)) {}
+    : path_(WithoutEndSlashes(std::move(path))), encoding_(std::move(encoding)) {}
 
 void RequestDirectory::Close() {
   lock_.Reset();

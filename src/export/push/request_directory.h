@@ -40,6 +40,11 @@ struct StoredRequests {
   std::vector<BrokenFile> broken;
 };
 
+/// Whether RequestDirectory can use the directory `path`. Creates nothing. Errors: kInvalid for a path that no wait
+/// will repair: relative, a link, a file, or a directory that other users may write to. Others, such as a missing
+/// parent, another owner or a read-only disk, may end while the agent runs.
+[[nodiscard]] Status CheckDirectory(const std::string& path);
+
 class RequestDirectory {
  public:
   /// `encoding`: of all bodies; at most kMaxEncodingName bytes. Requests with another encoding cannot be sent.
@@ -47,7 +52,8 @@ class RequestDirectory {
 
   /// Creates the directory with mode 0700 (its parent must exist), locks it, and lists the requests by their headers.
   /// Removes useless files, and what an interrupted Write() left. Files with other names stay. Errors: as FailErrno;
-  /// kInvalid if others may write to the directory; kUnavailable if it is locked, or no descriptor or memory is left.
+  /// kInvalid if others may write to the directory; kPermission if another user owns it; kUnavailable if it is locked,
+  /// or no descriptor or memory is left.
   [[nodiscard]] Result<StoredRequests> Open();
   [[nodiscard]] bool is_open() const { return directory_.valid(); }
   void Close();

@@ -99,10 +99,14 @@ TEST_F(RequestDirectoryTest, DirectoriesThatAreNotSafe_AreRefused) {
   tree_.MakeDir("target");
   tree_.Symlink("link", tree_.Path("target"));
   EXPECT_THAT(error(tree_.Path("link")), HasSubstr("open " + tree_.Path("link")));
+  EXPECT_THAT(error(tree_.Path("link/")), HasSubstr("open " + tree_.Path("link"))) << "the slash follows no link";
   EXPECT_FALSE(std::filesystem::exists(tree_.Path("target/lock")));
   for (const unsigned mode : {0777U, 0720U}) {
     tree_.Chmod("target", mode);
-    EXPECT_THAT(error(tree_.Path("target")), HasSubstr("other users may write to")) << mode;
+    const std::string path = tree_.Path("target");
+    EXPECT_EQ(error(path), fmt::format("{0} has mode {1:04o}, so other users may write to it; run chmod go-w {0}, or "
+                                       "name a new directory in it",
+                                       path, mode));
   }
   tree_.Chmod("target", 0755);
   EXPECT_EQ(error(tree_.Path("target")), "(no error)");
@@ -124,7 +128,30 @@ TEST_F(RequestDirectoryTest, ADirectoryOfAnotherUser_IsRefused) {
     const auto opened = RequestDirectory(path_, "otlp").Open();
     return opened ? "(no error)" : opened.error().message;
   });
-  EXPECT_THAT(error, HasSubstr("other users may write to"));
+  EXPECT_EQ(error, fmt::format("{0} is owned by user 0, but this process runs as user 65534; run it as user 0, run "
+                               "chown 65534 {0}, or name a new directory in it",
+                               path_));
+}
+
+TEST_F(RequestDirectoryTest, TheCheck_RefusesWhatNoWaitRepairs) {
+  const auto kind = [](const std::string& path) {
+    const Status usable = CheckDirectory(path);
+    return usable ? std::nullopt : std::optional(usable.error().kind);
+  };
+  tree_.MakeDir("target");
+  tree_.Chmod("target", 0755);
+  tree_.Symlink("link", tree_.Path("target"));
+  tree_.Write("file", "");
+  EXPECT_EQ(kind(tree_.Path("target")), std::nullopt);
+  EXPECT_EQ(kind(path_ + "/"), std::nullopt) << "is created at the start";
+  for (const std::string& path :
+       {std::string("queue"), tree_.Path("link"), tree_.Path("link/"), tree_.Path("file"), tree_.Path("file/queue")})
+    EXPECT_EQ(kind(path), ErrorKind::kInvalid) << path;
+  EXPECT_EQ(kind(tree_.Path("no/parent")), ErrorKind::kNotFound);
+  tree_.Chmod("target", 0770);
+  EXPECT_EQ(kind(tree_.Path("target")), ErrorKind::kInvalid);
+  EXPECT_TRUE(std::filesystem::is_empty(tree_.Path("target")));
+  EXPECT_FALSE(std::filesystem::exists(path_));
 }
 
 TEST_F(RequestDirectoryTest, DamagedFiles_AreReportedAndRemoved) {
