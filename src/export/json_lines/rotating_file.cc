@@ -9,9 +9,30 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/file_place.h"
 #include "base/small_file.h"
 
 namespace kepler::json_lines {
+
+namespace {
+
+Status CheckType(const std::string& path, mode_t mode) {
+  if (S_ISREG(mode)) return {};
+  return Fail(ErrorKind::kInvalid, path + (S_ISLNK(mode)   ? " is a link; name the file itself"
+                                           : S_ISDIR(mode) ? " is a directory; name a file in it"
+                                                           : " is not a regular file"));
+}
+
+}  // namespace
+
+Status CheckPath(const std::string& path) {
+  if (path.ends_with('/')) return Fail(ErrorKind::kInvalid, path + " ends with a slash; name a file");
+  KEPLER_TRY(const auto found, LookAtPlace(path));
+  if (!found) return {};
+  KEPLER_CHECK_OK(CheckType(path, found->st_mode));
+  if (::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0) return FailErrno("write to", path);
+  return {};
+}
 
 RotatingFile::RotatingFile(std::string path, RotationLimits limits) : path_(std::move(path)), limits_(limits) {}
 
@@ -40,7 +61,7 @@ Status RotatingFile::Open() {
   if (!file.valid()) return FailErrno("open", path_);
   struct stat status{};
   if (::fstat(file.get(), &status) != 0) return FailErrno("stat", path_);
-  if (!S_ISREG(status.st_mode)) return Fail(ErrorKind::kInvalid, path_ + " is not a regular file");
+  KEPLER_CHECK_OK(CheckType(path_, status.st_mode));
   size_ = static_cast<uint64_t>(status.st_size);
   file_ = std::move(file);
   return {};

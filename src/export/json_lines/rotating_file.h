@@ -16,6 +16,10 @@ struct RotationLimits {
   unsigned max_files = 5;                    // with the one that is written to; at least 1
 };
 
+/// Whether a RotatingFile can write to `path`. Creates nothing. Errors: kInvalid for a path that no wait will repair:
+/// relative, a directory, a link, a device. Others, such as a missing directory, may end while the agent runs.
+[[nodiscard]] Status CheckPath(const std::string& path);
+
 class RotatingFile {
  public:
   RotatingFile(std::string path, RotationLimits limits);

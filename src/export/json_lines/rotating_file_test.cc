@@ -85,6 +85,25 @@ TEST_F(RotatingFileTest, NoDirectory_ALink_ADevice_AreErrors) {
   EXPECT_THAT(RotatingFile("/dev/null", {}).Append("x").error().message, HasSubstr("is not a regular file"));
 }
 
+TEST_F(RotatingFileTest, TheCheck_RefusesWhatNoWaitRepairs) {
+  const auto error = [](const std::string& path) {
+    const Status usable = CheckPath(path);
+    return usable ? Error{} : usable.error();
+  };
+  tree_.Write("log", "");
+  tree_.Symlink("link", tree_.Path("log"));
+  EXPECT_EQ(error(tree_.Path("log")).message, "");
+  EXPECT_EQ(error(tree_.Path("new")).message, "");
+  EXPECT_FALSE(std::filesystem::exists(tree_.Path("new")));
+  EXPECT_EQ(error(tree_.root()).message, tree_.root() + " is a directory; name a file in it");
+  EXPECT_EQ(error(tree_.Path("new/")).message, tree_.Path("new/") + " ends with a slash; name a file");
+  EXPECT_EQ(error(tree_.Path("link")).message, tree_.Path("link") + " is a link; name the file itself");
+  EXPECT_EQ(error("/dev/null").message, "/dev/null is not a regular file");
+  for (const std::string& path : {std::string("log"), tree_.Path("log/a"), tree_.Path("link"), tree_.root()})
+    EXPECT_EQ(error(path).kind, ErrorKind::kInvalid) << path;
+  EXPECT_EQ(error(tree_.Path("no/log")).kind, ErrorKind::kNotFound);
+}
+
 /// RLIMIT_FSIZE fails a write in the middle of a block, as a full disk does.
 TEST_F(RotatingFileTest, ABlockThatDoesNotFitLeavesNoPart_AndTheNextIsTried) {
   RotatingFile file(tree_.Path("log"), {});
