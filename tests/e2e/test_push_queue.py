@@ -256,6 +256,11 @@ class PushQueue(unittest.TestCase):
 
     def test_bad_settings_are_refused_by_the_check_too(self):
         check_refused(self, "otlp", "maxQueue: 2000000000", "maxQueue")
+        os.mkdir(self.directory)
+        os.chmod(self.directory, 0o777)
+        for path in ("queue", __file__, self.directory):
+            check_refused(self, "otlp", f"queueDirectory: {path}", "queueDirectory")
+        self.assertEqual(os.listdir(self.directory), [])
 
 
 if __name__ == "__main__":

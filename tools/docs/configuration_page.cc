@@ -41,6 +41,7 @@ The agent checks the merged result. It prints each error as `FILE:LINE: key: rea
 
 * reads the files that the settings name: web file, certificates, keys, kubeconfig or service account
 * opens the meters, and loads BPF if `activity.source` is `bpf`
+* looks at the directories and files that exporters write
 * binds the listen addresses for a moment
 * sends no request to any server
 

@@ -14,6 +14,7 @@
 #include <system_error>
 #include <vector>
 
+#include "apps/kepler/exporter_rules.h"
 #include "attribution/idle_baseline.h"
 #include "base/unique_fd.h"
 #include "model_store/place.h"
@@ -204,22 +205,6 @@ void CheckExperimental(Draft& draft, const Config& config) {
     draft.Reject("experimental.gpu.dcgmEndpoint", url.error().message);
 }
 
-void CheckQueues(Draft& draft, const Config& config) {
-  constexpr int64_t kMaxMemory = 1'000'000'000;
-  const PushServer& otlp = config.otlp;
-  const PushServer& remote_write = config.remote_write.server;
-  const auto check_memory = [&](const PushServer& server, std::string_view section) {
-    if (server.queue_directory.empty() && server.max_queue_bytes > kMaxMemory)
-      draft.Reject(fmt::format("{}.maxQueue", section),
-                   fmt::format("{} bytes of memory are too many; set {}.queueDirectory, or at most {}",
-                               server.max_queue_bytes, section, kMaxMemory));
-  };
-  check_memory(otlp, "exporter.otlp");
-  check_memory(remote_write, "exporter.remoteWrite");
-  if (!otlp.queue_directory.empty() && otlp.queue_directory == remote_write.queue_directory)
-    draft.Reject("exporter.remoteWrite.queueDirectory", "is that of exporter.otlp; set another directory");
-}
-
 void WarnOfBaseline(Draft& draft, const Config& config) {
   using Fit = attribution::IdleBaselineFit;
   const std::chrono::duration<double> interval = config.freshness.interval;
@@ -288,7 +273,7 @@ void CheckRules(Draft& draft, const Config& config, Moment moment) {
   CheckKube(draft, config, moment);
   CheckSplit(draft, config);
   CheckExperimental(draft, config);
-  CheckQueues(draft, config);
+  CheckExporters(draft, config, moment);
 }
 
 void Complete(Draft& draft, Config& config, const std::string& hostname) {

@@ -175,21 +175,6 @@ TEST_F(Validation, NumbersAboveTheirBounds_AreRejected) {
                           HasSubstr("is more than 1000000 watts")));
 }
 
-TEST_F(Validation, TwoQueues_NeedTwoDirectories) {
-  config_.otlp.queue_directory = config_.remote_write.server.queue_directory = "/var/lib/kepler/queue";
-  config_.otlp.max_queue_bytes = config_.remote_write.server.max_queue_bytes = 100'000'000'000;
-  EXPECT_THAT(Errors(),
-              ElementsAre("exporter.remoteWrite.queueDirectory: is that of exporter.otlp; set another directory"));
-}
-
-TEST_F(Validation, ALargeQueue_NeedsADirectory) {
-  config_.otlp.max_queue_bytes = 1'000'000'000;
-  EXPECT_THAT(Errors(), IsEmpty());
-  config_.otlp.max_queue_bytes = 1'000'000'001;
-  EXPECT_THAT(Errors(), ElementsAre("exporter.otlp.maxQueue: 1000000001 bytes of memory are too many; set "
-                                    "exporter.otlp.queueDirectory, or at most 1000000000"));
-}
-
 TEST_F(Validation, IntervalZero_IsFine_ButNotATinyOne) {
   config_.freshness.interval = Duration{0};
   EXPECT_THAT(Errors(), IsEmpty());

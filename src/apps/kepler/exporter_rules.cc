@@ -1,0 +1,72 @@
+#include "apps/kepler/exporter_rules.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "base/file_place.h"
+#include "export/json_lines/rotating_file.h"
+#include "export/push/request_directory.h"
+
+namespace kepler::agent {
+namespace {
+
+using settings::Draft;
+
+void CheckMemory(Draft& draft, std::string_view section, const PushServer& server) {
+  constexpr int64_t kMaxMemory = 1'000'000'000;
+  if (server.queue_directory.empty() && server.max_queue_bytes > kMaxMemory)
+    draft.Reject(fmt::format("{}.maxQueue", section),
+                 fmt::format("{} bytes of memory are too many; set {}.queueDirectory, or at most {}",
+                             server.max_queue_bytes, section, kMaxMemory));
+}
+
+/// The exporters go on without a place that may be repaired later, so only the others are errors.
+void CheckPlace(Draft& draft, std::string_view key, const Status& usable) {
+  if (usable) return;
+  const std::string& reason = usable.error().message;
+  if (usable.error().kind == ErrorKind::kInvalid) return draft.Reject(key, reason);
+  draft.Warn(fmt::format("{}: {}", draft.Where(key), reason));
+}
+
+void CheckQueueDirectory(Draft& draft, std::string_view section, const PushServer& server) {
+  if (server.enabled && !server.queue_directory.empty())
+    CheckPlace(draft, fmt::format("{}.queueDirectory", section), push::CheckDirectory(server.queue_directory));
+}
+
+/// Directories may be missing; links before them are followed.
+bool IsSameDirectory(const std::string& one, const std::string& other) {
+  namespace fs = std::filesystem;
+  const auto resolve = [](const std::string& path) {
+    std::error_code failed;
+    fs::path resolved = fs::weakly_canonical(WithoutEndSlashes(path), failed);
+    return failed ? fs::path(WithoutEndSlashes(path)).lexically_normal() : resolved;
+  };
+  std::error_code failed;
+  return resolve(one) == resolve(other) || fs::equivalent(one, other, failed);
+}
+
+void CheckPlaces(Draft& draft, const Config& config) {
+  const PushServer& otlp = config.otlp;
+  const PushServer& remote_write = config.remote_write.server;
+  CheckQueueDirectory(draft, "exporter.otlp", otlp);
+  CheckQueueDirectory(draft, "exporter.remoteWrite", remote_write);
+  if (!otlp.queue_directory.empty() && !remote_write.queue_directory.empty() &&
+      IsSameDirectory(otlp.queue_directory, remote_write.queue_directory))
+    draft.Reject("exporter.remoteWrite.queueDirectory", "is that of exporter.otlp; set another directory");
+  if (!config.json_lines.path.empty())
+    CheckPlace(draft, "exporter.jsonLines.path", json_lines::CheckPath(config.json_lines.path));
+}
+
+}  // namespace
+
+void CheckExporters(Draft& draft, const Config& config, Moment moment) {
+  CheckMemory(draft, "exporter.otlp", config.otlp);
+  CheckMemory(draft, "exporter.remoteWrite", config.remote_write.server);
+  if (moment == Moment::kStart) CheckPlaces(draft, config);  // a reload must not wait for a disk that hangs
+}
+
+}  // namespace kepler::agent

@@ -1,0 +1,111 @@
+#include "apps/kepler/exporter_rules.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "apps/kepler/config_test_util.h"
+
+namespace kepler::agent {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class ExporterRules : public ::testing::Test {
+ protected:
+  ExporterRules() {
+    draft_.GiveByFile("exporter.otlp.queueDirectory", 3);
+    draft_.GiveByFile("exporter.remoteWrite.enabled", 4);
+    draft_.GiveByFile("exporter.remoteWrite.url", 5);
+    draft_.GiveByFile("exporter.remoteWrite.queueDirectory", 6);
+    draft_.GiveByFile("exporter.jsonLines.path", 7);
+    tree_.Write("file", "");
+    tree_.MakeDir("dir");
+    tree_.Chmod("dir", 0700);
+    tree_.Symlink("link", tree_.Path("dir"));
+  }
+  const std::vector<std::string>& Errors(Moment moment = Moment::kStart) {
+    CheckExporters(draft_, config_, moment);
+    return draft_.errors();
+  }
+
+  testing::FakeTree tree_;
+  ConfigDraft draft_;
+  Config& config_ = draft_.config;
+  PushServer& otlp_ = config_.otlp;
+  PushServer& remote_write_ = config_.remote_write.server;
+};
+
+TEST_F(ExporterRules, Defaults_AreValid) { EXPECT_THAT(Errors(), IsEmpty()); }
+
+TEST_F(ExporterRules, ALargeQueue_NeedsADirectory) {
+  otlp_.max_queue_bytes = 1'000'000'000;
+  EXPECT_THAT(Errors(), IsEmpty());
+  otlp_.max_queue_bytes = 1'000'000'001;
+  EXPECT_THAT(Errors(), ElementsAre("exporter.otlp.maxQueue: 1000000001 bytes of memory are too many; set "
+                                    "exporter.otlp.queueDirectory, or at most 1000000000"));
+}
+
+TEST_F(ExporterRules, TwoQueues_NeedTwoDirectories) {
+  otlp_.max_queue_bytes = remote_write_.max_queue_bytes = 100'000'000'000;
+  const std::string queue = tree_.Path("dir/queue");
+  otlp_.queue_directory = queue;
+  size_t refused = 0;
+  for (const std::string& same : {queue, queue + "/", tree_.Path("dir/./queue"), tree_.Path("dir/../dir//queue"),
+                                  tree_.Path("link/queue"), tree_.Path("link/queue/")}) {
+    remote_write_.queue_directory = same;
+    const std::vector<std::string>& errors = Errors();
+    ASSERT_EQ(errors.size(), ++refused) << same;
+    EXPECT_EQ(errors.back(),
+              "k.yaml:6: exporter.remoteWrite.queueDirectory: is that of exporter.otlp; set another directory");
+  }
+  remote_write_.queue_directory = tree_.Path("dir/queue2");
+  EXPECT_EQ(Errors().size(), refused);
+}
+
+TEST_F(ExporterRules, PlacesThatNoWaitRepairs_AreErrors) {
+  otlp_.enabled = remote_write_.enabled = true;
+  remote_write_.endpoint = "http://h/api/v1/write";
+  otlp_.queue_directory = "queue";
+  remote_write_.queue_directory = tree_.Path("file");
+  config_.json_lines.path = tree_.Path("dir");
+  EXPECT_THAT(
+      Errors(),
+      ElementsAre(R"(k.yaml:3: exporter.otlp.queueDirectory: "queue" is a relative path; write an absolute path)",
+                  "k.yaml:6: exporter.remoteWrite.queueDirectory: " + tree_.Path("file") + " is not a directory",
+                  "k.yaml:7: exporter.jsonLines.path: " + tree_.Path("dir") + " is a directory; name a file in it"));
+  EXPECT_THAT(draft_.warnings(), IsEmpty());
+}
+
+TEST_F(ExporterRules, AnUnsafeMode_IsAnError) {
+  otlp_.enabled = true;
+  otlp_.queue_directory = tree_.Path("dir");
+  EXPECT_THAT(Errors(), IsEmpty());
+  tree_.Chmod("dir", 0777);
+  EXPECT_THAT(Errors(), ElementsAre(HasSubstr("dir has mode 0777, so other users may write to it; run chmod go-w")));
+}
+
+TEST_F(ExporterRules, PlacesThatMayBeRepaired_AreWarnings) {
+  otlp_.enabled = true;
+  otlp_.queue_directory = tree_.Path("no/queue");
+  config_.json_lines.path = tree_.Path("no/lines");
+  EXPECT_THAT(Errors(), IsEmpty());
+  const std::string missing = "directory " + tree_.Path("no") + " does not exist; run mkdir -p " + tree_.Path("no");
+  EXPECT_THAT(draft_.warnings(), ElementsAre("k.yaml:3: exporter.otlp.queueDirectory: " + missing,
+                                             "k.yaml:7: exporter.jsonLines.path: " + missing));
+  EXPECT_FALSE(std::filesystem::exists(tree_.Path("no")));
+}
+
+TEST_F(ExporterRules, PlacesOfDisabledExporters_AndThoseOfAReload_AreNotLookedAt) {
+  otlp_.queue_directory = "queue";
+  EXPECT_THAT(Errors(), IsEmpty());
+  otlp_.enabled = true;
+  EXPECT_THAT(Errors(Moment::kReload), IsEmpty());
+}
+
+}  // namespace
+}  // namespace kepler::agent
