@@ -44,6 +44,13 @@ void LoadFile(Draft& draft) {
     draft.RejectLine(0, {}, text.error().message);
 }
 
+std::map<std::string, std::string, std::less<>> PlacesOf(const Draft& draft) {
+  std::map<std::string, std::string, std::less<>> places;
+  for (const Key& key : draft.keys())
+    if (std::string place = draft.Where(key); place != key.path) places.emplace(key.path, std::move(place));
+  return places;
+}
+
 Outcome Finish(const Draft& draft, Action action) {
   Strings errors = draft.errors();
   Strings warnings = draft.warnings();
@@ -51,10 +58,11 @@ Outcome Finish(const Draft& draft, Action action) {
   unknown.insert(unknown.end(), draft.unknown().begin(), draft.unknown().end());
   if (!errors.empty()) return Rejected(Lines(errors));
   if (action == Action::kPrint) return {.action = action, .text = Print(draft.values(), true)};
-  if (action != Action::kCheck) return {.warnings = std::move(warnings)};
+  if (action != Action::kCheck) return {.warnings = std::move(warnings), .places = PlacesOf(draft)};
   return {.action = action,
           .text = fmt::format("{}{}: configuration is valid\n", Lines(warnings, "warning: "),
-                              draft.file().empty() ? "flags" : draft.file())};
+                              draft.file().empty() ? "flags" : draft.file()),
+          .places = PlacesOf(draft)};
 }
 
 }  // namespace
@@ -65,6 +73,14 @@ std::string OneLine(const Outcome& outcome) {
   while (const auto line = lines.Next())
     if (!line->empty()) out += fmt::format("{}{}", out.empty() ? "" : "; ", *line);
   return out;
+}
+
+std::string WithPlace(const Outcome& outcome, std::string message) {
+  const size_t end = message.find(": ");
+  if (end == std::string::npos) return message;
+  if (const auto place = outcome.places.find(std::string_view(message).substr(0, end)); place != outcome.places.end())
+    message.replace(0, end, place->second);
+  return message;
 }
 
 int WriteOut(const Outcome& outcome, std::string_view program) {

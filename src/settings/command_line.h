@@ -1,6 +1,7 @@
 #pragma once
 // Builds checked settings from flags, the YAML file and defaults. The first step of every program.
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,10 +19,14 @@ struct Outcome {
   std::string text = {};
   int exit_code = 0;
   bool to_stderr = false;
+  std::map<std::string, std::string, std::less<>> places = {};  // of each given key: "FILE:LINE: key", or "--flag"
 };
 
 /// Returns `outcome.text` on one line for a log; mistakes are separated by "; ".
 [[nodiscard]] std::string OneLine(const Outcome& outcome);
+/// Returns `message`, an error about a setting that was found after the settings were loaded. If it begins with the
+/// path of a given key and ": ", the place of the key is in front of the reason, as in errors of loading.
+[[nodiscard]] std::string WithPlace(const Outcome& outcome, std::string message);
 /// Writes the text and returns the exit code. The exit code is not 0 if a full disk has cut the text.
 [[nodiscard]] int WriteOut(const Outcome& outcome, std::string_view program);
 

@@ -18,7 +18,7 @@ def make_certificate(folder):
 
 
 def check_refused(test, exporter, settings, key):
-    """A start and --config.check both refuse `settings` of `exporter` and name the `key`."""
+    """A start and --config.check both refuse `settings` of `exporter`, and name the `key` with its file and line."""
     with test.subTest(settings), tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
         file.write(f"exporter: {{{exporter}: {{enabled: true, {settings}}}}}\n")
         file.flush()
@@ -26,6 +26,7 @@ def check_refused(test, exporter, settings, key):
             code, output = run_to_end(flag, f"--config.file={file.name}")
             test.assertEqual(code, 1, output)
             test.assertIn(f"exporter.{exporter}.{key}", output)
+            test.assertIn(f"{file.name}:1: exporter.{exporter}.", output)
 
 
 class PushServer(contextlib.AbstractContextManager):

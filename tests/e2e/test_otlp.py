@@ -73,7 +73,7 @@ class Figures(unittest.TestCase):
                            "OTEL_EXPORTER_OTLP_PROTOCOL": "http/json"}
             code, output = run_to_end("--exporter.otlp", f"--web.listen-address=127.0.0.1:{free_port()}", env=environment)
             self.assertEqual(code, 1, output)
-            self.assertRegex(output, "exporter.otlp: http://127.0.0.1:[0-9]+ would receive the token in plain text; use https")
+            self.assertRegex(output, "exporter.otlp.endpoint: http://127.0.0.1:[0-9]+ would receive the token in plain text; use https")
             self.assertNotIn("s3cret", output)
             environment["OTEL_EXPORTER_OTLP_HEADERS"] = "x-team=blue%20sky"
             with Agent("--exporter.otlp", config="cpu: {preferredMeters: [fake]}\nmonitor: {interval: 1s}\n",

@@ -251,6 +251,21 @@ TEST(ParseCommandLine, Check_SaysWhatTheStartWouldWarnOf) {
     EXPECT_THAT(fixture.Short(parsed.text), HasSubstr(part));
 }
 
+TEST(ParseCommandLine, ErrorsThatAreFoundLater_GetThePlaceOfTheirKey) {
+  Fixture fixture;
+  const std::string yaml = "exporter:\n  otlp:\n    endpoint: ftp://h\n";
+  for (const std::vector<std::string>& action : {std::vector<std::string>{}, {"--config.check"}}) {
+    auto flags = action;
+    flags.emplace_back("--activity.source=bpf");
+    const Parsed parsed = fixture.Yaml(yaml, flags);
+    const auto placed = [&](const std::string& message) { return fixture.Short(WithPlace(parsed, message)); };
+    EXPECT_EQ(placed("exporter.otlp.endpoint: has: colons"), "FILE:3: exporter.otlp.endpoint: has: colons");
+    EXPECT_EQ(placed("activity.source: bpf: why"), "--activity.source: bpf: why");
+    for (const char* other : {"exporter.otlp.headersFile: not given", "open /x: why", "exporter.otlp.endpoint", ""})
+      EXPECT_EQ(placed(other), other);
+  }
+}
+
 TEST(ParseCommandLine, CheckOfABadFile_ExitsWithOne) {
   Fixture fixture;
   const Parsed parsed = fixture.Yaml("log: {level: loud}\n", {"--config.check"});

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "apps/kepler/agent.h"
@@ -35,10 +36,11 @@ void PrintBanner(const agent::Config& effective) {
 }
 
 /// The rest of --config.check: what only the start sees. Whether it would start.
-bool CheckStart(const agent::Config& config) {
+bool CheckStart(const settings::Parsed<agent::Config>& parsed) {
   log::Configure(log::Level::kError, log::Format::kText, log::Stream::kStderr);  // what is missing is no mistake
-  const auto warning = agent::Agent::Check(config);
-  if (!warning) std::fprintf(stderr, "%s\n", EscapeControls(warning.error().message).c_str());
+  const auto warning = agent::Agent::Check(parsed.config);
+  if (!warning)
+    std::fprintf(stderr, "%s\n", EscapeControls(settings::WithPlace(parsed, warning.error().message)).c_str());
   if (warning && !warning->empty()) std::printf("warning: %s\n", EscapeControls(*warning).c_str());
   return warning.has_value();
 }
@@ -77,12 +79,14 @@ int main(int argc, char** argv) {
     return agent::ParseCommandLine({argv, static_cast<size_t>(argc)}, build, {}, moment);
   };
   const auto parsed = parse(agent::Moment::kStart);
-  if (parsed.action == settings::Action::kCheck && !CheckStart(parsed.config)) return EXIT_FAILURE;
+  if (parsed.action == settings::Action::kCheck && !CheckStart(parsed)) return EXIT_FAILURE;
   if (parsed.action != settings::Action::kRun) return settings::WriteOut(parsed, "kepler");
   agent::ConfigureLog(parsed.config);
   return daemon::Run("kepler", build.version, [&]() -> Result<std::unique_ptr<daemon::Service>> {
     for (const std::string& warning : parsed.warnings) log::Warn("configuration", {{"problem", warning}});
     PrintBanner(parsed.config);
-    return agent::Agent::Start(parsed.config, build, [&] { return parse(agent::Moment::kReload); });
+    auto started = agent::Agent::Start(parsed.config, build, [&] { return parse(agent::Moment::kReload); });
+    if (!started) started.error().message = settings::WithPlace(parsed, std::move(started.error().message));
+    return started;
   });
 }

@@ -48,14 +48,20 @@ Status AddHeaders(const std::string& pairs, const std::string& file, ClientReque
 }
 
 /// Whether the first request can be sent: a file that cannot be used stops the startup.
-Status CheckFirst(std::string_view section, const PushServer& server, const std::string& pairs, push::Target target) {
-  KEPLER_CHECK_OK(ReadCertificates(section, server, target.peer));
-  if (const Status usable = http::client::CheckPeer(target.peer); !usable)
-    return At(fmt::format("{}.tls", section), usable.error());
+Status CheckFirst(const PushKeys& keys, const PushServer& server, const std::string& pairs, push::Target target) {
+  const auto at = [&](std::string_view key, const Error& error) {
+    return At(fmt::format("{}.{}", keys.section, key), error);
+  };
+  http::client::Peer without_cert = target.peer;
+  KEPLER_CHECK_OK(ReadCertificates(keys.section, server, target.peer));
+  without_cert.ca = target.peer.ca;
+  if (const Status usable = http::client::CheckPeer(without_cert); !usable)
+    return at(server.ca_file.empty() ? keys.url : "tls.caFile", usable.error());
+  if (const Status usable = http::client::CheckPeer(target.peer); !usable) return at("tls.certFile", usable.error());
   if (const Status added = AddHeaders(pairs, server.headers_file, target.request); !added)
-    return At(fmt::format("{}.headersFile", section), added.error());
+    return at("headersFile", added.error());
   if (const Status usable = http::client::CheckRequest(target.peer, target.request); !usable)
-    return At(section, usable.error());
+    return at(server.headers_file.empty() ? keys.url : "headersFile", usable.error());
   return {};
 }
 
@@ -73,7 +79,7 @@ Result<push::Target> MakeTarget(std::string_view exporter, const PushKeys& keys,
   request.may_repeat = true;  // a data point has its time, so a server knows a repeated one
   request.deadlines.total = std::chrono::ceil<std::chrono::milliseconds>(server.timeout);
   push::Target target{.exporter = exporter, .peer = std::move(url->peer), .request = std::move(request)};
-  KEPLER_CHECK_OK(CheckFirst(keys.section, server, header_pairs, target));
+  KEPLER_CHECK_OK(CheckFirst(keys, server, header_pairs, target));
   target.add_secrets = [section = keys.section, server, pairs = std::move(header_pairs)](http::client::Peer& peer,
                                                                                          ClientRequest& to) -> Status {
     KEPLER_CHECK_OK(ReadCertificates(section, server, peer));

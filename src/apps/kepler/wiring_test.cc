@@ -51,6 +51,30 @@ TEST(MakeMeters, NoMeterIsPreferred_TheLineSaysSo) {
   EXPECT_THAT(WarningsWithoutMeter({}), HasSubstr("cpu.preferredMeters is empty"));
 }
 
+TEST(MakePushers, Errors_BeginWithTheKey) {
+  testing::FakeTree tree;
+  tree.Write("text", "no PEM\n");
+  tree.Write("token", "Authorization: Bearer t0k\n");
+  const auto error = [](PushServer server) {
+    Config config;
+    server.enabled = true;
+    config.otlp = server;
+    const auto otlp = MakeOtlp(config, {}, nullptr);
+    std::string message = otlp ? "(no error)" : otlp.error().message;
+    const std::string key = message.substr(0, message.find(": "));
+    EXPECT_TRUE(std::ranges::any_of(kTable.keys, [&](const settings::Key& each) { return each.path == key; })) << key;
+    return key;
+  };
+  const std::string text = tree.Path("text");
+  EXPECT_EQ(error({.endpoint = "ftp://h"}), "exporter.otlp.endpoint");
+  EXPECT_EQ(error({.headers_file = "/nowhere/x"}), "exporter.otlp.headersFile");
+  EXPECT_EQ(error({.headers_file = text}), "exporter.otlp.headersFile");
+  EXPECT_EQ(error({.endpoint = "http://h", .headers_file = tree.Path("token")}), "exporter.otlp.headersFile");
+  EXPECT_EQ(error({.endpoint = "https://h", .ca_file = "/nowhere/x"}), "exporter.otlp.tls.caFile");
+  EXPECT_EQ(error({.endpoint = "https://h", .ca_file = text}), "exporter.otlp.tls.caFile");
+  EXPECT_EQ(error({.endpoint = "https://h", .cert_file = text}), "exporter.otlp.tls.certFile");
+}
+
 TEST(PushDescriptors, QueueDirectoriesOfEnabledExporters_Count) {
   Config config;
   config.otlp.queue_directory = "/var/lib/kepler/queue";
