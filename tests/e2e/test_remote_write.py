@@ -11,7 +11,7 @@ import unittest
 
 import exact_totals
 from exposition import microjoules
-from harness import Agent, free_port, require, run_tests, wait_until
+from harness import Agent, free_port, require, run_tests, run_to_end, wait_until
 from powercap import ONE_PACKAGE, PowercapTree, metered_agent
 from prometheus import NEWER, Prometheus, replace_once
 from push_server import check_refused, make_certificate
@@ -148,6 +148,12 @@ class Figures(unittest.TestCase):
                           ("url: 'https://h', tls: {caFile: /nowhere/x}", "tls.caFile"),
                           ("url: 'http://h', interval: 1ms", "interval")):
             check_refused(self, "remoteWrite", text, key)
+
+    def test_the_check_warns_of_a_url_without_a_path(self):
+        for url, is_warned in (("http://h:9090", True), ("http://h:9090/api/v1/write", False)):
+            code, output = run_to_end("--config.check", "--exporter.remote-write", f"--exporter.remote-write.url={url}")
+            self.assertEqual(code, 0, output)
+            self.assertEqual("warning: --exporter.remote-write.url: has no path" in output, is_warned, output)
 
 
 class RealServer(unittest.TestCase):

@@ -10,6 +10,7 @@
 #include "base/file_place.h"
 #include "export/json_lines/rotating_file.h"
 #include "export/push/request_directory.h"
+#include "http/client/url.h"
 
 namespace kepler::agent {
 namespace {
@@ -61,11 +62,25 @@ void CheckPlaces(Draft& draft, const Config& config) {
     CheckPlace(draft, "exporter.jsonLines.path", json_lines::CheckPath(config.json_lines.path));
 }
 
+void CheckRemoteWriteUrl(Draft& draft, const PushServer& server) {
+  if (!server.enabled) return;
+  if (server.endpoint.empty())
+    return draft.Reject("exporter.remoteWrite.enabled",
+                        "needs the URL of the server; set exporter.remoteWrite.url or --exporter.remote-write.url");
+  const auto url = http::client::ParseUrl(server.endpoint);  // an invalid URL is an error where the exporter is made
+  if (url && url->target.substr(0, url->target.find('?')) == "/")
+    draft.Warn(
+        fmt::format("{}: has no path; most servers need one: /api/v1/write (Prometheus, VictoriaMetrics), /api/v1/push "
+                    "(Mimir), /api/v1/receive (Thanos)",
+                    draft.Where("exporter.remoteWrite.url")));
+}
+
 }  // namespace
 
 void CheckExporters(Draft& draft, const Config& config, Moment moment) {
   CheckMemory(draft, "exporter.otlp", config.otlp);
   CheckMemory(draft, "exporter.remoteWrite", config.remote_write.server);
+  CheckRemoteWriteUrl(draft, config.remote_write.server);
   if (moment == Moment::kStart) CheckPlaces(draft, config);  // a reload must not wait for a disk that hangs
 }
 

@@ -107,5 +107,29 @@ TEST_F(ExporterRules, PlacesOfDisabledExporters_AndThoseOfAReload_AreNotLookedAt
   EXPECT_THAT(Errors(Moment::kReload), IsEmpty());
 }
 
+TEST_F(ExporterRules, RemoteWrite_NeedsAUrl) {
+  remote_write_.enabled = true;
+  EXPECT_THAT(Errors(), ElementsAre("k.yaml:4: exporter.remoteWrite.enabled: needs the URL of the server; set "
+                                    "exporter.remoteWrite.url or --exporter.remote-write.url"));
+}
+
+TEST_F(ExporterRules, AUrlWithoutAPath_IsAWarning) {
+  for (const char* url : {"http://h:9090/api/v1/write", "http://h/x?y", "no URL"}) {
+    remote_write_.endpoint = url;
+    remote_write_.enabled = true;
+    EXPECT_THAT(Errors(), IsEmpty()) << url;
+    EXPECT_THAT(draft_.warnings(), IsEmpty()) << url;
+  }
+  size_t warnings = 0;
+  for (const char* url : {"http://h:9090", "https://h/", "http://h/?tenant=a"}) {
+    remote_write_.endpoint = url;
+    EXPECT_THAT(Errors(), IsEmpty()) << url;
+    ASSERT_EQ(draft_.warnings().size(), ++warnings) << url;
+    EXPECT_EQ(draft_.warnings().back(),
+              "k.yaml:5: exporter.remoteWrite.url: has no path; most servers need one: /api/v1/write (Prometheus, "
+              "VictoriaMetrics), /api/v1/push (Mimir), /api/v1/receive (Thanos)");
+  }
+}
+
 }  // namespace
 }  // namespace kepler::agent
