@@ -15,8 +15,8 @@ from workloads import Cgroup
 
 # Below a root of its own: a kubelet that runs here would remove pods that it has not created.
 BURSTABLE = f"/kepler-churn-{os.getpid()}/kubepods/burstable"
-# Only for a part of the time: the agent and the cluster need the rest.
-COMPUTE = "while :; do i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done; sleep 0.02; done"
+# Uses about 1 % of a CPU, because 20 pods start each second. It has no children, so its cgroup can be removed when it has ended.
+COMPUTE = ["perl", "-e", "while (1) { $i++ for 1..10000; select undef, undef, undef, 0.02 }"]
 KEPT = 50  # pods that are there at a time, where a watch says which
 MAX_TERMINATED = 10
 RETENTION = 5  # seconds
@@ -34,16 +34,16 @@ class RunningPod(contextlib.AbstractContextManager):
     def __init__(self, number):
         self.uid, self.name, self.container = uid_of(number), f"runs-{number}", f"{number:064x}"
         self.cgroup = Cgroup(f"{BURSTABLE}/pod{self.uid}/{self.container}")
-        self.shell, self.ended = None, None
+        self.process, self.ended = None, None
 
     def __enter__(self):
         self.cgroup.__enter__()
-        self.shell = subprocess.Popen([*self.cgroup.command_prefix(), "sh", "-c", COMPUTE])
+        self.process = subprocess.Popen([*self.cgroup.command_prefix(), *COMPUTE])
         return self
 
     def __exit__(self, *_):
         self.ended = time.time()
-        end(self.shell)
+        end(self.process)
         self.cgroup.__exit__()
 
     def listed(self):
@@ -95,8 +95,8 @@ class Watcher:
 
     def wait_named(self, one):
         def named():
-            if one.shell.poll() is not None:
-                raise AssertionError(f"somebody has ended {one.name}: {one.shell.returncode}")
+            if one.process.poll() is not None:
+                raise AssertionError(f"somebody has ended {one.name}: {one.process.returncode}")
             self.look()
             return one.uid in self.named
         self.running[one.uid] = one
