@@ -124,15 +124,21 @@ class RealCollector(unittest.TestCase):
     def test_a_collector_passes_on_every_tick_of_an_outage_by_grpc(self):
         self.check("grpc", "grpc")
 
-    def check(self, receiver, protocol):
+    def test_deltas_through_a_collector_add_up_to_the_totals(self):
+        self.check("http", "http/protobuf", DeltaServer)
+
+    def test_deltas_through_a_collector_add_up_to_the_totals_by_grpc(self):
+        self.check("grpc", "grpc", DeltaServer)
+
+    def check(self, receiver, protocol, kind=OtlpServer):
         """KEPLER_E2E_OUTAGE: seconds without a Collector."""
         require(os.access(COLLECTOR, os.X_OK), f"{COLLECTOR} is missing: tests/cluster/programs.py otelcol builds it")
         outage = float(os.environ.get("KEPLER_E2E_OUTAGE", "4"))
-        with tempfile.TemporaryDirectory() as folder, OtlpServer() as server:
+        with tempfile.TemporaryDirectory() as folder, kind() as server:
             collector = Collector(folder, server.url.removesuffix("/v1/metrics"), receiver)
             interval = max(1, outage / 30)  # the queue has a limit
             config = (CONFIG % f"http://127.0.0.1:{collector.port}").replace("    interval: 1s", f"    interval: {interval:g}s")
-            config += f"    protocol: {protocol}\n"
+            config += f"    protocol: {protocol}\n    temporality: {'delta' if kind is DeltaServer else 'cumulative'}\n"
             with Agent(config=config) as agent:
                 scrapes = {}
 
@@ -157,6 +163,8 @@ class RealCollector(unittest.TestCase):
                 self.assertLessEqual(len(server.pushes) - len(pushes), 1)
                 for push in server.pushes:
                     self.assertEqual(sorted(map(str, push.points)), sorted(map(str, pushes[round(push.time / 10**6)].points)))
+                if kind is DeltaServer:
+                    pushes = self.add_up_to_each(server.pushes)
                 both = pushes.keys() & scrapes.keys()
                 print(f"{len(pushes)} ticks through the Collector, {queued} waited for {outage:g} s, {len(both)} compared",
                       flush=True)
@@ -167,6 +175,10 @@ class RealCollector(unittest.TestCase):
                                                     ("kepler_process_cpu_joules_total", "kepler_process_cpu_joules", "zone")):
                             self.assertEqual(pushes[at].microjoules(name, **{label: zone}),
                                              microjoules(scrapes[at].sum(family, zone=zone)), (at, name, zone))
+
+    def add_up_to_each(self, deltas):
+        """{time: a push with the sums of all deltas up to then}"""
+        return {round(push.time / 10**6): add_up(self, deltas[:index + 1]) for index, push in enumerate(deltas)}
 
 
 class Faults(unittest.TestCase):
