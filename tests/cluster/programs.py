@@ -51,6 +51,8 @@ PROGRAMS = {
     # Prometheus 3.16 is module version 0.316. Without service discovery it compiles in a third of the time.
     "prometheus": Program("github.com/prometheus/prometheus", "0.316.0", "/cmd/prometheus", needed=False,
                           tags="remove_all_sd"),
+    # 1.154 needs Go 1.27.
+    "victoria-metrics": Program("github.com/VictoriaMetrics/VictoriaMetrics", "1.148.9", "/app/victoria-metrics", needed=False),
     # OTLP in and OTLP out: the distributions have a hundred components more.
     "otelcol": Program("kepler.test/collector", "0.165.0", "", needed=False, source="collector"),
     "prom-label-proxy": Program("github.com/prometheus-community/prom-label-proxy", "0.11.1", "", needed=False),

@@ -3,6 +3,7 @@ import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import urllib.parse
@@ -19,7 +20,9 @@ scrape_configs:
     static_configs:
       - targets: [localhost:28282]
 """
-NEWER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "build", "cluster", "bin", "prometheus-0.316.0")
+BUILT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "build", "cluster", "bin")
+NEWER = os.path.join(BUILT, "prometheus-0.316.0")
+VICTORIA = os.path.join(BUILT, "victoria-metrics-1.148.9")
 # What Prometheus counts for samples that it did not take.
 DROPPED = ("prometheus_target_scrapes_exceeded_sample_limit_total",
            "prometheus_target_scrapes_exceeded_body_size_limit_total",
@@ -59,17 +62,18 @@ class Prometheus(contextlib.AbstractContextManager):
 
     def __enter__(self):
         with open(self.path("log"), "wb") as log:
-            self.process = subprocess.Popen(
-                [self.program, *self.flags, f"--config.file={self.path('prometheus.yml')}", "--log.level=warn",
-                 f"--storage.tsdb.path={self.path('data')}", "--storage.tsdb.retention.time=3650d",
-                 f"--web.listen-address=127.0.0.1:{self.port}"],
-                stdout=log, stderr=log)
+            self.process = subprocess.Popen(self.command(), stdout=log, stderr=log)
         try:
-            wait_until(self.is_ready, "Prometheus to become ready", 60)
+            wait_until(self.is_ready, "the server to become ready", 60)
         except BaseException:
             self.__exit__()
             raise
         return self
+
+    def command(self):
+        return [self.program, *self.flags, f"--config.file={self.path('prometheus.yml')}", "--log.level=warn",
+                f"--storage.tsdb.path={self.path('data')}", "--storage.tsdb.retention.time=3650d",
+                f"--web.listen-address=127.0.0.1:{self.port}"]
 
     def __exit__(self, *_):
         end(self.process)
@@ -114,3 +118,19 @@ class Prometheus(contextlib.AbstractContextManager):
         dropped["relabelled away"] = int(sum(self.query(
             "sum_over_time(scrape_samples_scraped[1h]) - sum_over_time(scrape_samples_post_metric_relabeling[1h])")))
         return dropped
+
+
+class VictoriaMetrics(Prometheus):
+    """Accepts remote write version 1 only. It writes to its disk every 5 s, so a kill loses samples that it has accepted."""
+
+    def __init__(self):
+        super().__init__(program=VICTORIA)
+
+    def command(self):
+        return [self.program, f"-storageDataPath={self.path('data')}", f"-httpListenAddr=127.0.0.1:{self.port}",
+                "-search.latencyOffset=1ms"]  # the default hides samples for 30 s
+
+    def restart(self):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(60)
+        super().restart()

@@ -13,7 +13,7 @@ import exact_totals
 from exposition import microjoules
 from harness import Agent, free_port, require, run_tests, run_to_end, wait_until
 from powercap import ONE_PACKAGE, PowercapTree, metered_agent
-from prometheus import NEWER, Prometheus, replace_once
+from prometheus import NEWER, VICTORIA, Prometheus, VictoriaMetrics, replace_once
 from push_server import check_refused, make_certificate
 from remote_write import WRITTEN, RemoteWriteServer
 from remote_write import microjoules as pushed
@@ -157,9 +157,8 @@ class Figures(unittest.TestCase):
 
 
 class RealServer(unittest.TestCase):
-    def check(self, extra, **server):
+    def check(self, extra, prometheus):
         """Through two outages: the sums at each time are those of the scrape of that time, though processes end."""
-        prometheus = Prometheus(**server)
         config = CONFIG % f"http://127.0.0.1:{prometheus.port}/api/v1/write" + extra
         # The queue has a limit.
         config = config.replace("    interval: 1s", f"    interval: {max(1, OUTAGE / 30):g}s")
@@ -200,12 +199,20 @@ class RealServer(unittest.TestCase):
                 return prometheus.ask(query="kepler_node_cpu_joules_total")
 
     def test_debians_prometheus_stores_version_1(self):
-        found = self.check("    instance: rack7\n    job: energy\n", flags=("--web.enable-remote-write-receiver",))
+        found = self.check("    instance: rack7\n    job: energy\n", Prometheus(flags=("--web.enable-remote-write-receiver",)))
         self.assertEqual({(series["metric"]["instance"], series["metric"]["job"]) for series in found}, {("rack7", "energy")})
 
     def test_prometheus_3_stores_version_2(self):
         require(os.access(NEWER, os.X_OK), "Prometheus 3.16 is not built: tests/cluster/programs.py prometheus")
-        self.check(VERSION_2, program=NEWER, flags=("--web.enable-remote-write-receiver",))
+        self.check(VERSION_2, Prometheus(program=NEWER, flags=("--web.enable-remote-write-receiver",)))
+
+    def test_victoriametrics_stores_version_1(self):
+        self.require_victoriametrics()
+        self.check("", VictoriaMetrics())
+
+    @staticmethod
+    def require_victoriametrics():
+        require(os.access(VICTORIA, os.X_OK), "VictoriaMetrics is not built: tests/cluster/programs.py victoria-metrics")
 
     def test_the_page_gives_exact_totals(self):
         require(os.access(NEWER, os.X_OK), "Prometheus 3.16 is not built: tests/cluster/programs.py prometheus")
@@ -229,8 +236,14 @@ class RealServer(unittest.TestCase):
                 if figure.bound is not None:
                     self.assertLess(abs(figure.off), figure.bound, str(figure))
 
-    def test_a_server_without_version_2_is_noticed(self):
-        prometheus = Prometheus(flags=("--web.enable-remote-write-receiver",))
+    def test_debians_prometheus_without_version_2_is_noticed(self):
+        self.check_without_version_2(Prometheus(flags=("--web.enable-remote-write-receiver",)))
+
+    def test_victoriametrics_without_version_2_is_noticed(self):
+        self.require_victoriametrics()
+        self.check_without_version_2(VictoriaMetrics())
+
+    def check_without_version_2(self, prometheus):
         with prometheus, Agent(config=CONFIG % f"http://127.0.0.1:{prometheus.port}/api/v1/write" + VERSION_2) as agent:
             agent.wait_log("data points rejected: .*set exporter.remoteWrite.version to 1")
             self.assertGreater(dropped(agent)["partial"], 10)
