@@ -1,7 +1,8 @@
-# kepler_library(NAME [SOURCES a.cc ...] [DEPS target ...] [PRIVATE_DEPS target ...])
+# kepler_library(NAME [SOURCES a.cc ...] [DEPS target ...] [PRIVATE_DEPS target ...] [HOT])
 # One per folder; the target is kepler::NAME (folder names joined by _). A folder of headers has no SOURCES.
+# HOT: tests spend seconds in this code, so a sanitizer build optimizes it. Other code compiles faster without.
 function(kepler_library name)
-  cmake_parse_arguments(A "" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
+  cmake_parse_arguments(A "HOT" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
   if(NOT A_SOURCES)
     add_library(kepler_${name} INTERFACE)
     add_library(kepler::${name} ALIAS kepler_${name})
@@ -11,6 +12,9 @@ function(kepler_library name)
   add_library(kepler_${name} STATIC ${A_SOURCES})
   add_library(kepler::${name} ALIAS kepler_${name})
   target_link_libraries(kepler_${name} PUBLIC ${A_DEPS} PRIVATE kepler_flags ${A_PRIVATE_DEPS})
+  if(A_HOT AND KEPLER_SANITIZE)
+    target_compile_options(kepler_${name} PRIVATE -O1)
+  endif()
 endfunction()
 
 # Test code is compiled without optimization: it takes half as long, and what is tested, the libraries, is optimized as
