@@ -8,6 +8,8 @@
 
 #include <isa-l/igzip_lib.h>
 
+#include "base/avx.h"
+
 namespace kepler {
 
 Result<std::string> Gunzip(std::string_view member, size_t max_bytes) {
@@ -28,7 +30,7 @@ Result<std::string> Gunzip(std::string_view member, size_t max_bytes) {
     text.resize(done + room);
     state->next_out = reinterpret_cast<uint8_t*>(text.data() + done);
     state->avail_out = static_cast<uint32_t>(room);
-    if (const int error = isal_inflate(state.get()); error != ISAL_DECOMP_OK)
+    if (const int error = ClearAvxAfter(isal_inflate(state.get())); error != ISAL_DECOMP_OK)
       return malformed(fmt::format("error {} of isal_inflate", error));
     text.resize(text.size() - state->avail_out);
     if (text.size() > max_bytes) return malformed(fmt::format("more than {} bytes", max_bytes));

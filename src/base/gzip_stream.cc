@@ -6,6 +6,8 @@
 
 #include <isa-l/igzip_lib.h>
 
+#include "base/avx.h"
+
 namespace kepler {
 
 struct GzipStream::State {
@@ -30,7 +32,7 @@ struct GzipStream::State {
       stream.next_out = piece.data();
       stream.avail_out = static_cast<uint32_t>(piece.size());
       // Every error is caused by a wrong argument (level, buffer, flush), which is a bug in this file.
-      if (isal_deflate(&stream) != COMP_OK) std::abort();
+      if (ClearAvxAfter(isal_deflate(&stream)) != COMP_OK) std::abort();
       out.append(reinterpret_cast<const char*>(piece.data()), piece.size() - stream.avail_out);
     } while (stream.avail_out == 0);
   }

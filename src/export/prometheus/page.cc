@@ -6,6 +6,8 @@
 
 #include <isa-l/igzip_lib.h>
 
+#include "base/avx.h"
+
 namespace kepler::prometheus {
 
 std::string Page::TextOf(size_t piece) const {
@@ -19,7 +21,7 @@ std::string Page::TextOf(size_t piece) const {
   state->next_out = reinterpret_cast<uint8_t*>(text.data());
   state->avail_out = static_cast<uint32_t>(text.size());
   // The agent compressed this data. An error, or too little text, is a bug in these files.
-  if (isal_inflate(state.get()) != ISAL_DECOMP_OK || state->avail_out != 0) std::abort();
+  if (ClearAvxAfter(isal_inflate(state.get())) != ISAL_DECOMP_OK || state->avail_out != 0) std::abort();
   return text;
 }
 

@@ -6,6 +6,7 @@
 
 #include <isa-l/crc.h>
 
+#include "base/avx.h"
 #include "base/parse.h"
 
 namespace kepler::push {
@@ -32,7 +33,7 @@ Number Read(std::string_view from, size_t at) {
 }  // namespace
 
 uint32_t Crc32(std::string_view bytes) {
-  return crc32_gzip_refl(0, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+  return ClearAvxAfter(crc32_gzip_refl(0, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()));
 }
 
 std::string WriteHeader(const FileHeader& header) {
