@@ -3,11 +3,10 @@
 #include <bit>
 #include <cassert>
 #include <chrono>
+#include <cstdint>
 #include <cstring>
 #include <limits>
-#include <utility>
 
-#include <protozero/buffer_fixed.hpp>
 #include <protozero/pbf_writer.hpp>
 
 #include "base/text.h"
@@ -25,8 +24,15 @@ enum MetricType : int32_t { kTypeCounter = 0, kTypeGauge = 1 };
 
 /// The field `metric` without its content: tag and length.
 constexpr size_t kMetricHead = 1 + protozero::max_varint_length;
+/// Where the number is in the field `counter` or `gauge`: after two tags and a length.
+constexpr size_t kNumberAt = 3;
 
 bool IsCounter(const series::Family& family) { return series::TypeOf(family) == "counter"; }
+
+/// Tags of a field with a length, with a number of eight bytes and with a varint.
+constexpr char TextTag(uint32_t field) { return static_cast<char>(field << 3 | 2); }
+constexpr char DoubleTag(uint32_t field) { return static_cast<char>(field << 3 | 1); }
+constexpr char VarintTag(uint32_t field) { return static_cast<char>(field << 3); }
 
 /// Bytes of a length and of the content after it.
 size_t WithLength(size_t content) { return static_cast<size_t>(protozero::length_of_varint(content)) + content; }
@@ -35,7 +41,7 @@ size_t WithLength(size_t content) { return static_cast<size_t>(protozero::length
 std::string_view SetNameField(std::string& out, std::string_view name) {
   out.clear();
   protozero::pbf_writer(out).add_string(kLabelName, name.data(), name.size());
-  out += static_cast<char>(kLabelValue << 3 | 2);
+  out += TextTag(kLabelValue);
   return out;
 }
 
@@ -44,35 +50,48 @@ size_t LabelSize(std::string_view name_field, std::string_view value) {
   return 1 + WithLength(name_field.size() + WithLength(value.size()));
 }
 
-/// Appends a field `label`. `value` is valid UTF-8. Rows are mostly labels, so this writes to one piece of memory.
-void AppendLabel(std::string& out, std::string_view name_field, std::string_view value) {
+// Each Put function writes at `at` and returns the end of what it wrote.
+
+char* Put(char* at, std::string_view bytes) {
+  std::memcpy(at, bytes.data(), bytes.size());
+  return at + bytes.size();
+}
+
+char* PutVarint(char* at, uint64_t value) { return at + protozero::add_varint_to_buffer(at, value); }
+
+/// Puts a field `label`. `value` is valid UTF-8.
+char* PutLabel(char* at, std::string_view name_field, std::string_view value) {
+  *at++ = TextTag(kLabel);
+  at = Put(PutVarint(at, name_field.size() + WithLength(value.size())), name_field);
+  return Put(PutVarint(at, value.size()), value);
+}
+
+/// Appends `size` bytes that put(at) writes.
+template <class PutBytes>
+void AppendBytes(std::string& out, size_t size, const PutBytes& put) {
   const size_t before = out.size();
-  const size_t size = before + LabelSize(name_field, value);
-  out.resize_and_overwrite(size, [&](char* text, size_t /*capacity: libstdc++ 12*/) {
-    char* at = text + before;
-    *at++ = static_cast<char>(kLabel << 3 | 2);
-    at += protozero::add_varint_to_buffer(at, name_field.size() + WithLength(value.size()));
-    at += name_field.copy(at, name_field.size());
-    at += protozero::add_varint_to_buffer(at, value.size());
-    value.copy(at, value.size());
-    return size;
+  out.resize_and_overwrite(before + size, [&](char* text, size_t /*capacity: libstdc++ 12*/) {
+    put(text + before);
+    return before + size;
   });
 }
 
-/// Calls f(value), with invalid UTF-8 replaced.
-template <class F>
-void WithValidUtf8(std::string_view value, const F& f) {
-  if (IsValidUtf8(value)) return f(value);
-  f(SanitizeUtf8(value, std::numeric_limits<size_t>::max()));
+void AppendLabel(std::string& out, std::string_view name_field, std::string_view value) {
+  AppendBytes(out, LabelSize(name_field, value), [&](char* at) { PutLabel(at, name_field, value); });
+}
+
+std::string Repaired(std::string_view text) { return SanitizeUtf8(text, std::numeric_limits<size_t>::max()); }
+
+/// Returns `text` with invalid UTF-8 replaced. `repaired` holds the result if it differs.
+std::string_view Valid(std::string_view text, std::string& repaired) {
+  if (IsValidUtf8(text)) return text;
+  return repaired = Repaired(text);
 }
 
 }  // namespace
 
-ProtobufWriter::ProtobufWriter(const snapshot::Snapshot& snapshot, std::string_view node_name) : snapshot_(snapshot) {
-  if (node_name.empty()) return;
-  SetNameField(further_name_, "node_name");
-  WithValidUtf8(node_name, [&](std::string_view text) { AppendLabel(node_name_label_, further_name_, text); });
-}
+ProtobufWriter::ProtobufWriter(const snapshot::Snapshot& snapshot, std::string_view node_name)
+    : snapshot_(snapshot), node_name_(Repaired(node_name)) {}
 
 ProtobufWriter::ProtobufWriter(const snapshot::Snapshot& snapshot, std::string_view node_name,
                                std::span<const size_t> sizes, TextBuffer& out)
@@ -84,25 +103,16 @@ ProtobufWriter::ProtobufWriter(const snapshot::Snapshot& snapshot, std::string_v
 void ProtobufWriter::Begin(const series::Family& family) {
   family_ = &family;
   family_open_ = false;
-  before_.clear();
-  name_fields_.clear();
+  labels_.clear();
   zone_labels_.clear();
-  after_.clear();
-  for (const std::string_view label : family.labels) {
-    if (label == "node_name") {
-      after_ = node_name_label_;
-      continue;
-    }
-    before_.push_back(std::exchange(after_, {}));
-    SetNameField(name_fields_.emplace_back(), label);
+  for (const std::string_view name : family.labels) {
+    const bool is_constant = name == "node_name";
+    if (is_constant && node_name_.empty()) continue;
+    Label& label = labels_.emplace_back();
+    SetNameField(label.name_field, name);
+    label.is_constant = is_constant;
+    if (is_constant) label.value = node_name_;
   }
-}
-
-void ProtobufWriter::Emit(std::string_view bytes) {
-  if (out_ == nullptr)
-    measured_.back() += bytes.size();
-  else
-    out_->Append(bytes);
 }
 
 void ProtobufWriter::OpenFamily() {
@@ -114,105 +124,95 @@ void ProtobufWriter::OpenFamily() {
   writer.add_enum(kType, IsCounter(*family_) ? kTypeCounter : kTypeGauge);
   if (!family_->unit.empty()) writer.add_string(kUnit, family_->unit.data(), family_->unit.size());
   if (out_ == nullptr) {
-    measured_.push_back(0);
+    measured_.push_back(head.size());
   } else {
     assert(!sizes_.empty());
     std::string length;
     protozero::add_varint_to_buffer(&length, sizes_.front());
     sizes_ = sizes_.subspan(1);
     out_->Append(length);
+    out_->Append(head);
   }
-  Emit(head);
   MakeValue({});
 }
 
-/// Makes the value's field with a zero in place of the number. The number is 8 bytes before the start time.
+/// Makes the value's field without its number.
 void ProtobufWriter::MakeValue(BootTime begin) {
-  created_of_ = begin;
-  created_.clear();
-  value_.clear();
-  protozero::pbf_writer value(value_);
-  if (!IsCounter(*family_)) {
-    protozero::pbf_writer(value, kGauge).add_double(kNumber, 0);
-    return;
+  value_begin_ = begin;
+  char* at = value_.data();
+  *at++ = TextTag(IsCounter(*family_) ? kCounter : kGauge);
+  char* const length = at++;
+  *at++ = DoubleTag(kNumber);
+  at += sizeof(double);
+  if (IsCounter(*family_)) {
+    const auto since_epoch = snapshot_.StartOf(begin).time_since_epoch();
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(since_epoch);
+    *at++ = TextTag(kCreated);
+    char* const created_length = at++;
+    *at++ = VarintTag(kSeconds);
+    at = PutVarint(at, static_cast<uint64_t>(seconds.count()));
+    *at++ = VarintTag(kNanos);
+    at = PutVarint(at, static_cast<uint64_t>((since_epoch - seconds).count()));
+    *created_length = static_cast<char>(at - created_length - 1);
   }
-  const auto since_epoch = snapshot_.StartOf(begin).time_since_epoch();
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(since_epoch);
-  {
-    protozero::pbf_writer field(created_);
-    protozero::pbf_writer time(field, kCreated);
-    time.add_int64(kSeconds, seconds.count());
-    time.add_int32(kNanos, static_cast<int32_t>((since_epoch - seconds).count()));
-  }
-  std::string number;
-  protozero::pbf_writer(number).add_double(kNumber, 0);
-  value.add_bytes_vectored(kCounter, number, created_);
+  *length = static_cast<char>(at - length - 1);
+  value_size_ = static_cast<size_t>(at - value_.data());
 }
 
-void ProtobufWriter::AddLabel(std::string_view name_field, std::string_view value) {
-  WithValidUtf8(value, [&](std::string_view text) {
-    if (out_ == nullptr)
-      row_size_ += LabelSize(name_field, text);
-    else
-      AppendLabel(row_, name_field, text);
-  });
-}
-
-void ProtobufWriter::AddConstantLabel(const std::string& label) {
-  if (label.empty()) return;
-  if (out_ == nullptr)
-    row_size_ += label.size();
-  else
-    row_ += label;
-}
-
-void ProtobufWriter::OpenRow(const series::Labels& labels, BootTime begin) {
+void ProtobufWriter::OpenRow(std::span<Label> fields, const series::Labels& labels, BootTime begin) {
   if (!family_open_) OpenFamily();
-  if (begin != created_of_) MakeValue(begin);
-  row_.clear();
+  if (begin != value_begin_) MakeValue(begin);
   row_size_ = 0;
-  for (size_t i = 0; i < labels.values.size(); ++i) {
-    AddConstantLabel(before_[i]);
-    AddLabel(name_fields_[i], labels.values[i]);
+  auto value = labels.values.begin();
+  for (Label& field : fields) {
+    if (!field.is_constant) field.value = Valid(*value++, field.repaired);
+    row_size_ += LabelSize(field.name_field, field.value);
   }
-  if (labels.values.size() < before_.size()) AddConstantLabel(before_.back());  // the zone follows
-  AddConstantLabel(after_);
-  if (labels.further != nullptr)
-    for (const auto& [name, text] : *labels.further) AddLabel(SetNameField(further_name_, name), text);
+  assert(value == labels.values.end());
+  row_.clear();
+  if (out_ != nullptr)
+    AppendBytes(row_, row_size_, [&](char* at) {
+      for (const Label& field : fields) at = PutLabel(at, field.name_field, field.value);
+    });
+  if (labels.further == nullptr) return;
+  for (const auto& [name, text] : *labels.further) {
+    const std::string_view name_field = SetNameField(further_name_, name);
+    const std::string_view valid = Valid(text, further_value_);
+    row_size_ += LabelSize(name_field, valid);
+    if (out_ != nullptr) AppendLabel(row_, name_field, valid);
+  }
 }
 
-void ProtobufWriter::Sample(std::string_view zone, double number) {
+template <class Value>
+void ProtobufWriter::Sample(std::string_view zone, Value value) {
+  const size_t size = row_size_ + zone.size() + value_size_;
   if (out_ == nullptr) {
-    measured_.back() += 1 + WithLength(row_size_ + zone.size() + value_.size());
+    measured_.back() += 1 + WithLength(size);
     return;
   }
+  char* at = out_->Reserve(kMetricHead + size);
+  *at++ = TextTag(kMetric);
+  at = Put(Put(PutVarint(at, size), row_), zone);
   static_assert(std::endian::native == std::endian::little);
-  std::memcpy(value_.data() + value_.size() - created_.size() - sizeof number, &number, sizeof number);
-  const size_t room = kMetricHead + row_.size() + zone.size() + value_.size();
-  char* at = out_->Reserve(room);
-  protozero::fixed_size_buffer_adaptor buffer(at, room);
-  protozero::basic_pbf_writer<protozero::fixed_size_buffer_adaptor>(buffer).add_bytes_vectored(kMetric, row_, zone,
-                                                                                               value_);
-  out_->Commit(at + buffer.size());
+  const double number = series::AsDouble(value);
+  const char* const end = Put(at, {value_.data(), value_size_});
+  std::memcpy(at + kNumberAt, &number, sizeof number);
+  out_->Commit(end);
 }
 
 void ProtobufWriter::Add(const series::Labels& labels, const series::Number& value, BootTime begin) {
-  assert(labels.values.size() == name_fields_.size());
-  OpenRow(labels, begin);
-  Sample({}, std::visit([](auto number) { return series::AsDouble(number); }, value));
+  OpenRow(labels_, labels, begin);
+  std::visit([&](auto number) { Sample({}, number); }, value);
 }
 
 void ProtobufWriter::AddZones(const series::Labels& labels, std::span<const series::ZoneLabel> zones,
                               const series::Cells& cells, BootTime begin) {
-  assert(labels.values.size() + 1 == name_fields_.size());
   if (zone_labels_.empty())
     for (const auto& zone : zones)
-      WithValidUtf8(zone.name, [&](std::string_view name) {
-        AppendLabel(zone_labels_.emplace_back(), name_fields_.back(), name);
-      });
-  OpenRow(labels, begin);
+      AppendLabel(zone_labels_.emplace_back(), labels_.back().name_field, Repaired(zone.name));
+  OpenRow(std::span(labels_).first(labels_.size() - 1), labels, begin);
   const auto write = [&](auto row) {
-    for (size_t i = 0; i < zones.size(); ++i) Sample(zone_labels_[i], series::AsDouble(row[zones[i].index]));
+    for (size_t i = 0; i < zones.size(); ++i) Sample(zone_labels_[i], row[zones[i].index]);
   };
   std::visit(write, cells);
 }

@@ -4,8 +4,8 @@
 //
 // The length of a family is written before its samples, which are never in memory as a whole. So a snapshot is visited
 // twice: the first writer measures each family, the second one writes. One thread; the snapshot must not change.
+#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,33 +35,37 @@ class ProtobufWriter final : public series::Visitor {
                 BootTime begin) override;
 
  private:
+  struct Label {
+    std::string name_field;  // its field `name`, and the tag of `value`
+    std::string_view value;  // valid UTF-8
+    std::string repaired;    // holds a value that was not
+    bool is_constant = false;
+  };
+
   void OpenFamily();
-  void OpenRow(const series::Labels& labels, BootTime begin);
-  void AddLabel(std::string_view name_field, std::string_view value);
-  void AddConstantLabel(const std::string& label);
   void MakeValue(BootTime begin);
-  void Sample(std::string_view zone, double value);
-  void Emit(std::string_view bytes);
+  void OpenRow(std::span<Label> fields, const series::Labels& labels, BootTime begin);
+  template <class Value>
+  void Sample(std::string_view zone, Value value);
 
   const snapshot::Snapshot& snapshot_;
   TextBuffer* out_ = nullptr;  // null: measures
   std::span<const size_t> sizes_;
   std::vector<size_t> measured_;
-  std::string node_name_label_;  // field `label` with the constant label; or empty
+  std::string node_name_;  // value of the constant label
   const series::Family* family_ = nullptr;
   bool family_open_ = false;
   // State of the current family.
-  std::vector<std::string> before_;       // bytes before the label: the constant label, if it is next in order
-  std::vector<std::string> name_fields_;  // of each label that has a value: its field `name`, and the tag of `value`
-  std::string after_;                     // the constant label, if it is the last one
+  std::vector<Label> labels_;
   std::vector<std::string> zone_labels_;
   // State of the current row; reused.
   std::string row_;      // labels; empty while measuring
-  size_t row_size_ = 0;  // their bytes, while measuring
+  size_t row_size_ = 0;  // their bytes
   std::string further_name_;
-  std::string created_;  // field `created_timestamp` of a counter
-  std::string value_;    // field `counter` or `gauge`
-  BootTime created_of_{};
+  std::string further_value_;
+  std::array<char, 32> value_{};  // field `counter` or `gauge`, at most 30 bytes
+  size_t value_size_ = 0;
+  BootTime value_begin_{};  // the start time in value_
 };
 
 }  // namespace kepler::prometheus
