@@ -13,6 +13,7 @@
 #include "base/html.h"
 #include "base/parse.h"
 #include "export/series/figure_text.h"
+#include "export/stdout/text_table.h"
 
 namespace kepler::report {
 namespace {
@@ -135,8 +136,11 @@ std::string LineOf(std::string_view kind, std::string_view name, const Amount& a
   std::string line = fmt::format(R"(<tr class="{}"><td>{}</td><td class="n">{:.3f}</td><td class="n">{:.6f}</td>)",
                                  kind, EscapeHtml(name), amount.energy.ToJoules(), KwhOf(amount.energy));
   line += fmt::format(R"(<td class="n">{:.2f} %</td>)", percent);
-  if (prices.per_kwh) line += fmt::format(R"(<td class="n">{:.4f}</td>)", KwhOf(amount.energy) * *prices.per_kwh);
-  if (prices.has_carbon) line += fmt::format(R"(<td class="n">{:.3f}</td>)", amount.grams);
+  const auto put = [&](double figure, int decimals) {
+    line += fmt::format(R"(<td class="n">{}</td>)", EscapeHtml(console::DecimalText(figure, decimals)));
+  };
+  if (prices.per_kwh) put(KwhOf(amount.energy) * *prices.per_kwh, kCostDecimals);
+  if (prices.has_carbon) put(amount.grams, kGramDecimals);
   return line + fmt::format("<td><div class=\"bar\"><i style=\"width:{:.1f}%\"></i></div></td></tr>\n",
                             std::clamp(percent, 0.0, 100.0));
 }

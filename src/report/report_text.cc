@@ -94,8 +94,9 @@ std::string ReportTable(const Report& report, const Prices& prices) {
     rows.push_back({std::move(shown), fmt::format("{:.3f}", amount.energy.ToJoules()),
                     fmt::format("{:.6f}", KwhOf(amount.energy)),
                     fmt::format("{:.2f} %", ShareOf(amount, report) * 100)});
-    if (prices.per_kwh) rows.back().push_back(fmt::format("{:.4f}", KwhOf(amount.energy) * *prices.per_kwh));
-    if (prices.has_carbon) rows.back().push_back(fmt::format("{:.3f}", amount.grams));
+    if (prices.per_kwh)
+      rows.back().push_back(console::DecimalText(KwhOf(amount.energy) * *prices.per_kwh, kCostDecimals));
+    if (prices.has_carbon) rows.back().push_back(console::DecimalText(amount.grams, kGramDecimals));
   });
   return fmt::format("Energy of {} by {}, {} node{}, from {} to {}\n{}{}",
                      console::Printable(fmt::format("{}", fmt::join(report.zones, " + ")), kMaxCell),
@@ -112,8 +113,8 @@ std::string ReportCsv(const Report& report, const Prices& prices) {
   ForEachLine(report, [&](std::string_view kind, std::string_view name, const Amount& amount) {
     text += fmt::format("{},{},{},{:.9f},{:.6f}", kind, Quoted(name), JoulesText(amount.energy), KwhOf(amount.energy),
                         ShareOf(amount, report));
-    if (prices.per_kwh) text += fmt::format(",{:.6f}", KwhOf(amount.energy) * *prices.per_kwh);
-    if (prices.has_carbon) text += fmt::format(",{:.6f}", amount.grams);
+    if (prices.per_kwh) text += fmt::format(",{:.12g}", KwhOf(amount.energy) * *prices.per_kwh);
+    if (prices.has_carbon) text += fmt::format(",{:.12g}", amount.grams);
     text += '\n';
   });
   return text;
@@ -124,8 +125,8 @@ std::string ReportJson(const Report& report, const Prices& prices) {
   ForEachLine(report, [&](std::string_view kind, std::string_view name, const Amount& amount) {
     lines += fmt::format(R"({}{{"kind":"{}","name":{},"joules":{},"share":{:.6f})", lines.empty() ? "" : ",", kind,
                          json::Quote(name), JoulesText(amount.energy), ShareOf(amount, report));
-    if (prices.per_kwh) lines += fmt::format(R"(,"cost":{:.6f})", KwhOf(amount.energy) * *prices.per_kwh);
-    if (prices.has_carbon) lines += fmt::format(R"(,"co2_g":{:.6f})", amount.grams);
+    if (prices.per_kwh) lines += fmt::format(R"(,"cost":{:.12g})", KwhOf(amount.energy) * *prices.per_kwh);
+    if (prices.has_carbon) lines += fmt::format(R"(,"co2_g":{:.12g})", amount.grams);
     lines += '}';
   });
   return fmt::format(

@@ -15,6 +15,9 @@ struct Prices {
 /// What a reader must know about the data, one line each, such as times without energy; may be empty. Printable.
 [[nodiscard]] std::string ReportNotes(const Report& report);
 
+/// Decimals of costs and of grams of CO2 for people.
+inline constexpr int kCostDecimals = 4, kGramDecimals = 3;
+
 /// With the notes.
 [[nodiscard]] std::string ReportTable(const Report& report, const Prices& prices);
 /// Columns kind, name, joules, kwh, share, and with prices cost and co2_g. Texts are quoted (RFC 4180), and no

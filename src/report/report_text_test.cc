@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "json/document.h"
+#include "report/report_html.h"
 
 namespace kepler::report {
 namespace {
@@ -53,9 +54,9 @@ TEST(ReportCsv, EveryDigitAndQuotes) {
   Report formulas = Example();
   formulas.rows[0].name = "=HYPERLINK(\"x\")\x1b";
   EXPECT_THAT(ReportCsv(formulas, {}), HasSubstr("namespace,\"'=HYPERLINK(\"\"x\"\")\uFFFD\","));
-  EXPECT_THAT(ReportCsv(Example(), {.per_kwh = 2, .has_carbon = true}),
-              AllOf(HasSubstr("share,cost,co2_g\n"),
-                    HasSubstr("total,\"total\",7200000.000000,2.000000000,1.000000,4.000000,800.000000")));
+  EXPECT_THAT(
+      ReportCsv(Example(), {.per_kwh = 2, .has_carbon = true}),
+      AllOf(HasSubstr("share,cost,co2_g\n"), HasSubstr("total,\"total\",7200000.000000,2.000000000,1.000000,4,800")));
 }
 
 TEST(ReportJson, IsJson) {
@@ -69,6 +70,16 @@ TEST(ReportJson, IsJson) {
   EXPECT_EQ((*lines)[4].Number("cost").value(), 4);
   EXPECT_EQ(root.Elements("downtimes")->size(), 1U);
   EXPECT_EQ(root.Elements("gaps")->size(), 0U);
+}
+
+TEST(Report, SmallCostIsNotZero) {
+  Report report = Example();
+  report.rows = {{.name = "small", .amount = {.energy = Energy::Microjoules(1), .grams = 1e-10, .bins = {}}}};
+  const Prices prices{.per_kwh = 0.36, .has_carbon = true};
+  EXPECT_THAT(ReportTable(report, prices), AllOf(HasSubstr("<0.0001 "), HasSubstr("<0.001 ")));
+  EXPECT_THAT(ReportHtml(report, prices), AllOf(HasSubstr(">&lt;0.0001<"), HasSubstr(">&lt;0.001<")));
+  EXPECT_THAT(ReportCsv(report, prices), HasSubstr(",1e-13,1e-10\n"));
+  EXPECT_THAT(ReportJson(report, prices), HasSubstr(R"("cost":1e-13,"co2_g":1e-10})"));
 }
 
 TEST(KeepLargest, TheOthersAreOneRow) {

@@ -84,12 +84,13 @@ std::string MoneyText(double amount) {
   if (std::abs(amount) >= 1e7) return fmt::format("{:.3e}", amount);
   int decimals = 2;
   for (double digits = std::abs(amount); digits < 0.995 && decimals < 6; digits *= 10) ++decimals;
+  if (amount > 0 && amount < 1e-5) return "<0.00001";
   return fmt::format("{:.{}f}", amount, amount == 0 ? 2 : decimals);
 }
 
 std::string CarbonText(double grams) {
   constexpr std::array<std::string_view, 3> kUnits = {"g", "kg", "t"};
-  return Scaled(grams, kUnits, std::abs(grams) < 1 ? 3 : 1);
+  return std::abs(grams) < 1 ? console::DecimalText(grams, 3) + "g" : Scaled(grams, kUnits, 1);
 }
 
 std::string Sparkline(std::span<const std::optional<double>> values, size_t width, Glyphs glyphs) {

@@ -27,9 +27,9 @@ enum class Side : uint8_t { kLeft, kRight };
 [[nodiscard]] std::string CoresText(std::optional<double> cores);
 /// "12.3s", "12m34s", "3h04m", "5d03h".
 [[nodiscard]] std::string TimeText(double seconds);
-/// With two to six decimals, so that small amounts have three digits.
+/// With two to six decimals, so that small amounts have three digits; "<0.00001" for less.
 [[nodiscard]] std::string MoneyText(double amount);
-/// "12.3g", "4.56kg", "7.89t".
+/// "<0.001g", "12.3g", "4.56kg", "7.89t".
 [[nodiscard]] std::string CarbonText(double grams);
 
 /// One column for each of the last `width` values, from the minimum to the maximum of them; blank where there is none.

@@ -50,7 +50,10 @@ TEST(TextCells, FiguresStayShort) {
   EXPECT_EQ(MoneyText(0), "0.00");
   EXPECT_EQ(MoneyText(1234.5), "1234.50");
   EXPECT_EQ(MoneyText(0.0345), "0.0345");
-  EXPECT_EQ(MoneyText(0.0000001), "0.000000");
+  EXPECT_EQ(MoneyText(0.0000123), "0.000012");
+  EXPECT_EQ(MoneyText(0.0000001), "<0.00001");
+  EXPECT_EQ(CarbonText(0), "0.000g");
+  EXPECT_EQ(CarbonText(0.0004), "<0.001g");
   EXPECT_EQ(CarbonText(0.25), "0.250g");
   EXPECT_EQ(CarbonText(12.34), "12.3g");
   EXPECT_EQ(CarbonText(4560), "4.56kg");

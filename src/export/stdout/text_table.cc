@@ -1,6 +1,9 @@
 #include "export/stdout/text_table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <span>
 #include <string_view>
@@ -83,6 +86,12 @@ std::string Cell(std::string_view text, size_t width, size_t before) {
 }
 
 }  // namespace
+
+std::string DecimalText(double value, int decimals) {
+  const double smallest = std::pow(10, -decimals);
+  if (value > 0 && value < smallest / 2) return fmt::format("<{:.{}f}", smallest, decimals);
+  return fmt::format("{:.{}f}", value, decimals);
+}
 
 std::string DrawTable(const std::vector<Column>& columns, const std::vector<std::vector<std::string>>& rows) {
   std::vector<size_t> widths;

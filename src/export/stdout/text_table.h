@@ -15,6 +15,9 @@ namespace kepler::console {
 /// Returns the number of terminal columns of a Printable text. East Asian wide characters and emoji take two columns.
 [[nodiscard]] size_t Columns(std::string_view printable);
 
+/// Returns `value` with that many decimals. A small value that would be shown as 0 becomes "<0.01", with two decimals.
+[[nodiscard]] std::string DecimalText(double value, int decimals);
+
 enum class Align : uint8_t { kLeft, kRight };
 
 struct Column {
