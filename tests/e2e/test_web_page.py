@@ -79,12 +79,16 @@ class Page(unittest.TestCase):
             browser.wait("location.search.includes('search=') && document.readyState === 'complete'", "the search")
             browser.wait(f"{ROWS}.length === 1", "one row")
 
-    def test_a_phone_does_not_scroll_sideways(self):
+    def test_a_phone_shows_every_figure_and_does_not_scroll_sideways(self):
+        outside = """[...document.querySelectorAll('.figures :is(th, td)')].filter((cell) => cell.textContent && (cell.offsetWidth === 0 ||
+                     cell.scrollWidth > cell.offsetWidth || cell.getBoundingClientRect().right > innerWidth)).map((cell) => cell.textContent)"""
         with Chromium() as browser:
-            browser.show_as(375, 667, phone=True)
             browser.open(self.url)
             browser.wait("document.getElementById('state').textContent === 'Live.'", "the first event")
-            self.assertLessEqual(browser.run("document.documentElement.scrollWidth"), 375)
+            for width in (360, 390, 500):
+                browser.show_as(width, 667, phone=True)
+                self.assertLessEqual(browser.run("document.documentElement.scrollWidth"), width)
+                self.assertEqual(browser.run(outside), [], width)
 
     def test_names_for_screen_readers_and_keys(self):
         with Chromium() as browser:

@@ -92,8 +92,8 @@ class Writer {
     out_ +=
         "<table aria-labelledby=\"now\" class=\"figures zones\"><thead><tr><th scope=\"col\">Zone</th><th "
         "scope=\"col\">Watts</th><th "
-        "scope=\"col\">Active</th><th scope=\"col\">Idle</th><th scope=\"col\">Joules</th><th scope=\"col\" "
-        "class=\"wide\">Source</th></tr></thead>\n<tbody id=\"zones\">\n";
+        "scope=\"col\">Active</th><th scope=\"col\">Idle</th><th scope=\"col\">Joules</th><th "
+        "scope=\"col\">Source</th></tr></thead>\n<tbody id=\"zones\">\n";
     for (size_t z = 0; z < snapshot_.node.size(); ++z)
       if (snapshot_.zones[z].domain != Domain::kIdleCpu) Zone(snapshot_.zones[z], snapshot_.node[z]);
     Put("</tbody></table>\n<p>Joules since startup. Node energy minus the sum of all its parts: <span "
@@ -105,7 +105,7 @@ class Writer {
     const bool known = node.fresh && !view_.stale;
     const bool is_split = zone.domain == Domain::kCpu;
     const auto watts = [&](bool shown, Power power) { return shown ? ShortNumber(power.watts()) : "–"; };
-    Put("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td class=\"wide\">{}</td></tr>\n",
+    Put("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
         EscapeHtml(zone.name), watts(known, node.power), watts(known && is_split, node.active_power),
         watts(known && is_split, node.idle_power), Joules(node.total), ToString(status::OriginOf(zone.source)));
   }

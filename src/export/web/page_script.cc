@@ -47,7 +47,6 @@ std::string_view PageScript() {
   const showZones = (zones) => {
     fill(byId("zones"), zones.map((zone) => [zone.zone, number(zone.watts), number(zone.active_watts),
       number(zone.idle_watts), joules(zone.joules), origin(zone)]));
-    for (const row of byId("zones").rows) row.cells[5].className = "wide";
   };
 
   const showRows = (workloads) => {

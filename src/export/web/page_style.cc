@@ -57,12 +57,12 @@ figcaption, p { color: var(--soft); margin: .4rem 0; overflow-wrap: anywhere; }
 li { margin: .4rem 0; overflow-wrap: anywhere; }
 .scroll { overflow-x: auto; }
 @media (max-width: 640px) {
-  .wide { display: none; }
   th, td { padding-right: .5rem; font-size: .9rem; }
-  .figures.figures td:nth-child(n) { white-space: normal; }
-  .rows :is(th, td):nth-child(4) { display: none; }
-  .rows :is(th, td):first-child { min-width: 7rem; }
-  .rows :is(th, td):nth-child(5) { width: auto; }
+  .figures tr { display: grid; grid-template-columns: minmax(0, 1.8fr) repeat(3, minmax(0, 1fr)); border-bottom: 1px solid var(--line); }
+  .figures.zones tr { grid-template-columns: minmax(0, 1.4fr) repeat(3, minmax(0, 1fr)) minmax(0, 1.5fr); }
+  .figures tr > :is(th, td) { border: 0; white-space: normal; }
+  .figures tr > :last-child { grid-column: 1 / -1; width: auto; padding: 0 0 .25rem; color: var(--soft); }
+  .figures tr > :last-child:empty { display: none; }
   svg text { font-size: 14px; }
 }
 )css";
