@@ -14,6 +14,8 @@
 namespace kepler::agent {
 namespace {
 
+constexpr size_t kMaxCell = 80;
+
 double WattsOver(Energy energy, Nanoseconds time) { return time > Nanoseconds::zero() ? (energy / time).watts() : 0; }
 
 /// Of the machine's energy.
@@ -43,7 +45,8 @@ void FindError(const snapshot::Snapshot& snapshot, RunZone& zone) {
   }
 }
 
-std::string MeterLine(const RunReport& report) {
+/// One line for each meter and each estimate: those of all zones are wider than a terminal.
+std::string MeterLines(const RunReport& report) {
   std::vector<std::string> texts;
   for (const RunZone& zone : report.zones) {
     std::string text = zone.source;
@@ -53,7 +56,10 @@ std::string MeterLine(const RunReport& report) {
                  : fmt::format("{} is an estimate of a power model, error unknown", zone.name);
     if (std::ranges::find(texts, text) == texts.end()) texts.push_back(std::move(text));
   }
-  return fmt::format("{}", fmt::join(texts, "; "));
+  std::string lines;
+  for (const std::string& text : texts)
+    lines += fmt::format("{:<8}{}\n", lines.empty() ? "Meters:" : "", console::Printable(text, kMaxCell));
+  return lines;
 }
 
 }  // namespace
@@ -90,7 +96,6 @@ void FillFrom(const snapshot::Snapshot& snapshot, BootTime begin, std::string_vi
 
 std::string RunText(const RunReport& report) {
   using console::Align;
-  constexpr size_t kMaxCell = 80;
   constexpr std::chrono::milliseconds kMaxFirstTick{500};  // with many processes
   const double seconds = ToSeconds(report.duration);
   std::string text = fmt::format("\nCommand    {}\nExit code  {}\nTime       {:.3f} s\nCPU time   {:.3f} s",
@@ -114,7 +119,7 @@ std::string RunText(const RunReport& report) {
                               {"Machine joules", Align::kRight},
                               {"Machine watts", Align::kRight}},
                              rows);
-  if (!report.zones.empty()) text += fmt::format("Meters: {}\n", console::Printable(MeterLine(report), 400));
+  text += MeterLines(report);
   for (const RunZone& zone : report.zones)
     if (report.measured - zone.measured > kMaxFirstTick)
       text += fmt::format("The meter of {} had its first reading late: its figures are of the last {:.3f} s\n",

@@ -80,7 +80,7 @@ TEST(RunReport, Text) {
   EXPECT_THAT(text, HasSubstr("Exit code  2\nTime       8.000 s\nCPU time   5.000 s, on average 0.62 of 2 CPUs\n"));
   EXPECT_THAT(text, HasSubstr("│ package  │ 25.000 │  3.12 │ 25.0 % │        100.000 │         10.00 │"));
   EXPECT_THAT(text, HasSubstr("│ platform │      - │     - │      - │        300.000 │         30.00 │"));
-  EXPECT_THAT(text, HasSubstr("Meters: rapl; platform is an estimate of a power model, ± 2.5 W\n"));
+  EXPECT_THAT(text, HasSubstr("Meters: rapl\n        platform is an estimate of a power model, ± 2.5 W\n"));
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
   EXPECT_THAT(text, Not(HasSubstr("still run")));
   report.left_running = 3;
