@@ -198,6 +198,7 @@ class Report(unittest.TestCase):
         for code, arguments, says in ((2, [], "no file"), (2, ["--by=user", "x"], "--by"), (1, ["/nowhere"], "/nowhere"),
                                       (2, ["--zone=package", "--zone=package", "x"], "'package' is named twice"),
                                       (2, ["--zone=package", "--zone=core", "x"], "'package' and 'core' overlap"),
+                                      (2, ["--zone=package,core", "x"], "'package' and 'core' overlap"),
                                       (1, ["--from=then", "x"], "--from"),
                                       (1, ["--from=2027", "x"], "a year or a day alone"), (1, ["--price=-1", "x"], "--price"),
                                       (1, ["--from=-5h", "x"], "without the minus sign"), (1, ["--to=-1s", "x"], "without the minus sign"),

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/parse.h"
 #include "http/client/url.h"
 #include "report/zone_choice.h"
 #include "settings/table.h"
@@ -27,7 +28,9 @@ constexpr Key kReportKeys[] = {
     Key("by", "by",
         "What a row is about; project: the VMs of an OpenStack project; process: all processes with the same name",
         kAt<&ReportOptions::by>, {.choices = kBy}),
-    Key("zone", "zone", "Zones to add up; none: package, or the first zone that workloads share",
+    Key("zone", "zone",
+        "Zones to add up, separated by commas or in several flags; none: package, or the first zone that workloads "
+        "share",
         kAt<&ReportOptions::zones>),
     Key("from", "from",
         "Begin of the period: a time such as 2026-11-01T00:00:00Z, Unix seconds, or a duration such as 24h "
@@ -100,6 +103,20 @@ std::vector<std::string> TakeFiles(std::vector<const char*>& arguments) {
   return files;
 }
 
+/// The zones of all flags: "a,b" is two of them.
+std::vector<std::string> TakeZones(settings::Draft& draft, const std::vector<std::string>& lists) {
+  constexpr size_t kMaxZones = 8;
+  std::vector<std::string> zones;
+  for (const std::string& list : lists) {
+    Splitter names(list, ',');
+    while (const auto name = names.Next()) zones.emplace_back(Trim(*name));
+  }
+  if (std::ranges::find(zones, "") != zones.end()) draft.Reject("zone", "has an empty item");
+  if (zones.size() > kMaxZones) draft.Reject("zone", fmt::format("has more than {} items", kMaxZones));
+  if (const Status checked = report::CheckZones(zones); !checked) draft.Reject("zone", checked.error().message);
+  return zones;
+}
+
 void CheckPrometheus(settings::Draft& draft, const ReportOptions& options) {
   const PrometheusAccess& access = options.prometheus;
   if (access.url.empty()) return;
@@ -118,14 +135,12 @@ void CheckPrometheus(settings::Draft& draft, const ReportOptions& options) {
 settings::Parsed<ReportOptions> ParseReportOptions(std::vector<const char*> arguments, const BuildInfo& build) {
   const std::vector<std::string> files = TakeFiles(arguments);
   const settings::Program program{.name = "kepler report", .about = kAbout, .build = build, .has_config_file = false};
-  auto parsed = settings::ParseCommandLine<ReportOptions>(
-      arguments, program, kReportTable, [&](settings::Draft& draft, ReportOptions& options) {
-        constexpr size_t kMaxZones = 8;
-        if (options.zones.size() > kMaxZones) draft.Reject("zone", fmt::format("has more than {} items", kMaxZones));
-        if (const Status zones = report::CheckZones(options.zones); !zones) draft.Reject("zone", zones.error().message);
-        options.files = files;
-        CheckPrometheus(draft, options);
-      });
+  auto parsed = settings::ParseCommandLine<ReportOptions>(arguments, program, kReportTable,
+                                                          [&](settings::Draft& draft, ReportOptions& options) {
+                                                            options.zones = TakeZones(draft, options.zones);
+                                                            options.files = files;
+                                                            CheckPrometheus(draft, options);
+                                                          });
   if (parsed.action == settings::Action::kHelp)
     parsed.text.replace(0, parsed.text.find('\n'), "usage: kepler report [<flags>] <file>...");
   return parsed;
