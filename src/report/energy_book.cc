@@ -73,14 +73,21 @@ void EnergyBook::Add(const EnergyLine& line) {
 
 void EnergyBook::AddSample(const EnergyLine& line) {
   has_level_ = true;  // even if the rest of the tick is missing
-  Sample sample{
-      .key = line.key.empty() ? line.start : line.key, .name = RowName(options_.by, line), .energy = Sum(line.joules)};
+  std::string key = line.key.empty() ? line.start : line.key;
   for (const auto& [name, value] : line.texts) {
     if (!line.key.empty() || name == "state") continue;  // a workload that ends goes on as the same series
-    sample.key += '\0';
-    sample.key += value;
+    key += '\0';
+    key += value;
   }
-  tick_.samples.push_back(std::move(sample));
+  const auto [series, is_new] = nodes_[line.node].series.try_emplace(std::move(key));
+  if (is_new) series->second.row = RowOf(RowName(options_.by, line));
+  tick_.samples.push_back({.series = &series->second, .energy = Sum(line.joules)});
+}
+
+size_t EnergyBook::RowOf(std::string name) {
+  const auto [row, is_new] = row_of_.try_emplace(std::move(name), report_.rows.size());
+  if (is_new) report_.rows.push_back({.name = row->first, .amount = {}});
+  return row->second;
 }
 
 bool EnergyBook::IsComplete() const {
@@ -185,7 +192,7 @@ void EnergyBook::StartRun(Node& node, const std::string& start) {
   node.start = start;
   node.run = tick_.time;
   node.totals = {};
-  node.series.clear();
+  for (auto& [key, series] : node.series) series.energy = Energy();
 }
 
 void EnergyBook::Count(Node& node, const Totals& now, bool is_counted) {
@@ -223,18 +230,15 @@ Energy EnergyBook::CountSeries(Node& node, bool is_counted) {
     Energy total;
     for (const std::string& name : options_.zones)
       total += std::ranges::find(tick_.zones, name, &NodeZone::name)->total;
-    tick_.samples = {{.key = "node", .name = tick_.node, .energy = total}};
+    const auto [series, is_new] = node.series.try_emplace("node");
+    if (is_new) series->second.row = RowOf(tick_.node);
+    tick_.samples = {{.series = &series->second, .energy = total}};
   }
   Energy ended;
-  for (Sample& sample : tick_.samples) {
-    Series& series = node.series[std::move(sample.key)];
+  for (const Sample& sample : tick_.samples) {
+    Series& series = *sample.series;
     // A series that ended since the previous tick and came back begins at 0 again.
     if (sample.energy < series.energy) ended += std::exchange(series.energy, Energy());
-    if (series.tick == 0) {
-      const auto [row, is_new] = row_of_.try_emplace(sample.name, report_.rows.size());
-      if (is_new) report_.rows.push_back({.name = std::move(sample.name), .amount = {}});
-      series.row = row->second;
-    }
     if (is_counted) Put(sample.energy - series.energy, report_.rows[series.row].amount);
     series.energy = sample.energy;
     series.tick = node.ticks;
@@ -275,6 +279,7 @@ Result<Report> EnergyBook::Close() {
   report_.zones = options_.zones;
   for (auto& [name, node] : nodes_) {
     if (node.is_counted) report_.nodes.push_back(name);
+    if (node.times.empty()) continue;  // it has only ticks that are left out
     LearnInterval(name, node);
     FindMissingEnds(name, node);
   }

@@ -52,9 +52,13 @@ class EnergyBook {
     Energy idle;
     bool is_divided = false;
   };
+  struct Series {
+    Energy energy;
+    size_t row = 0;
+    uint64_t tick = 0;  // 0: of no tick that was counted
+  };
   struct Sample {
-    std::string key;  // of the series
-    std::string name;
+    Series* series = nullptr;  // of the node
     Energy energy;
   };
   struct Tick {
@@ -64,11 +68,6 @@ class EnergyBook {
     std::optional<Energy> unattributed;
     std::array<std::optional<Energy>, kReasons> unlisted;
     std::vector<Sample> samples;
-  };
-  struct Series {
-    Energy energy;
-    size_t row = 0;
-    uint64_t tick = 0;
   };
   /// Totals of a tick that later ones are compared with.
   struct Totals {
@@ -102,6 +101,7 @@ class EnergyBook {
   [[nodiscard]] Energy Sum(const ZoneEnergies& energies) const;
   void ChooseZone();
   void AddSample(const EnergyLine& line);
+  [[nodiscard]] size_t RowOf(std::string name);
   void CloseTick();
   [[nodiscard]] bool IsComplete() const;
   [[nodiscard]] bool AddsUp(const Totals& totals) const;
