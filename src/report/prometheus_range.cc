@@ -109,6 +109,31 @@ void FindSeries(By by, std::span<const std::string> zones, const recording::Reco
     return std::tie(a.target, a.series.kind, a.key, b.series.is_ended, a.zone) <
            std::tie(b.target, b.series.kind, b.key, a.series.is_ended, b.zone);
   });
+  for (size_t i = 1; i < range.series.size(); ++i) {
+    const RangeSeries& before = range.series[i - 1];
+    RangeSeries& series = range.series[i];
+    const auto what = [](const RangeSeries& of) { return std::tie(of.target, of.series.kind, of.key); };
+    series.workload = before.workload + (what(before) == what(series) ? 0 : 1);
+  }
+}
+
+/// Puts the samples of a series into their scrapes. Nearly all series have the samples of one scrape after the other.
+Status AddPoints(size_t index, PrometheusRange& range) {
+  const RangeSeries& series = range.series[index];
+  Milliseconds& last = range.targets[series.target].last;
+  auto scrape = range.scrapes.end();
+  for (const recording::Sample& sample : *series.samples) {
+    if (sample.time > kMaxSeconds || (series.series.kind == SeriesKind::kStart && sample.value > kMaxSeconds))
+      return Fail(ErrorKind::kMalformed, fmt::format("{} or {} is not a time", sample.time, sample.value));
+    KEPLER_TRY(const Energy energy, EnergyOf(sample.value));
+    const Milliseconds time(std::chrono::milliseconds(std::llround(sample.time * 1e3)));
+    const std::pair key(time, series.target);
+    if (scrape != range.scrapes.end()) ++scrape;
+    if (scrape == range.scrapes.end() || scrape->first != key) scrape = range.scrapes.try_emplace(key).first;
+    scrape->second.push_back({.series = index, .energy = energy});
+    last = std::max(last, time);
+  }
+  return {};
 }
 
 void AddPoint(const RangeSeries& series, Energy energy, ScrapeSums& sums) {
@@ -168,19 +193,7 @@ Result<PrometheusRange> ReadRange(By by, std::span<const std::string> zones, con
   PrometheusRange range;
   KEPLER_CHECK_OK(FindTargets(by, samples, range.targets));
   FindSeries(by, zones, samples, range);
-  for (size_t i = 0; i < range.series.size(); ++i) {
-    const size_t target = range.series[i].target;
-    const bool is_start = range.series[i].series.kind == SeriesKind::kStart;
-    for (const recording::Sample& sample : *range.series[i].samples) {
-      if (sample.time > kMaxSeconds || (is_start && sample.value > kMaxSeconds))
-        return Fail(ErrorKind::kMalformed, fmt::format("{} or {} is not a time", sample.time, sample.value));
-      KEPLER_TRY(const Energy energy, EnergyOf(sample.value));
-      const Milliseconds time(std::chrono::milliseconds(std::llround(sample.time * 1e3)));
-      range.points.push_back({.time = time, .target = target, .series = i, .energy = energy});
-      range.targets[target].last = std::max(range.targets[target].last, time);
-    }
-  }
-  std::ranges::sort(range.points);
+  for (size_t i = 0; i < range.series.size(); ++i) KEPLER_CHECK_OK(AddPoints(i, range));
   return range;
 }
 

@@ -2,9 +2,11 @@
 // Samples of a Prometheus server in a range of time, sorted by scrape, and the sums of one scrape. Pure.
 #include <array>
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -26,25 +28,24 @@ struct ScrapeTarget {
 
 struct RangeSeries {
   EnergySeries series;
-  size_t target = 0;  // index
-  size_t zone = 0;    // index
-  std::string key{};  // of the workload, without its state
+  size_t target = 0;    // index
+  size_t zone = 0;      // index
+  std::string key{};    // of the workload, without its state
+  size_t workload = 0;  // the same for all series with this key
   const std::vector<recording::Sample>* samples = nullptr;
   WorkloadLives::Life* life = nullptr;  // for the reader of the range
 };
 
 struct RangePoint {
-  Milliseconds time;
-  size_t target = 0;
-  size_t series = 0;
+  size_t series = 0;  // index
   Energy energy;
-  auto operator<=>(const RangePoint&) const = default;
 };
 
 struct PrometheusRange {
   std::vector<ScrapeTarget> targets;
   std::vector<RangeSeries> series;  // those of a workload follow each other, the ended ones first
-  std::vector<RangePoint> points;   // in the order of their members
+  /// Points of each scrape, in the order of series. Key: the time and the index of the target.
+  std::map<std::pair<Milliseconds, size_t>, std::vector<RangePoint>> scrapes;
 };
 /// The result refers to `samples`. kMalformed: a sample is not a number of joules, or node energy has no node_name.
 [[nodiscard]] Result<PrometheusRange> ReadRange(By by, std::span<const std::string> zones,

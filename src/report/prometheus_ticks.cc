@@ -38,13 +38,7 @@ class PrometheusTicks::Impl {
 
   Status Add(const recording::Recording& samples) {
     KEPLER_TRY(range_, ReadRange(by_, zones_, samples));
-    for (auto begin = range_.points.begin(); begin != range_.points.end();) {
-      const auto end = std::find_if(begin, range_.points.end(), [&](const RangePoint& point) {
-        return point.time != begin->time || point.target != begin->target;
-      });
-      TakeTick(std::span(begin, end));
-      begin = end;
-    }
+    for (const auto& [scrape, points] : range_.scrapes) TakeTick(scrape.first, range_.targets[scrape.second], points);
     range_ = {};
     for (auto& [name, node] : nodes_) node.lives.ForgetEnded();
     return {};
@@ -139,9 +133,7 @@ class PrometheusTicks::Impl {
     return is_other;
   }
 
-  void TakeTick(std::span<const RangePoint> points) {
-    const ScrapeTarget& target = range_.targets[points.front().target];
-    const Milliseconds time = points.front().time;
+  void TakeTick(Milliseconds time, const ScrapeTarget& target, std::span<const RangePoint> points) {
     const ScrapeSums sums = SumsOf(range_, points, zones_.size());
     if (!sums.has_total) return;  // a sample at the time at which a counter was 0
     Node& node = nodes_[target.node];
@@ -203,9 +195,10 @@ class PrometheusTicks::Impl {
     node.lives.BeginTick();
     EnergyLine line = LineOf(name, time, LevelOf(by_));
     for (auto begin = points.begin(); begin != points.end();) {
-      const std::string& key = range_.series[begin->series].key;
-      const auto end = std::find_if(begin, points.end(),
-                                    [&](const RangePoint& point) { return range_.series[point.series].key != key; });
+      const size_t workload = range_.series[begin->series].workload;
+      const auto end = std::find_if(begin, points.end(), [&](const RangePoint& point) {
+        return range_.series[point.series].workload != workload;
+      });
       EmitWorkload(node, std::span(begin, end), line);
       begin = end;
     }
@@ -225,7 +218,7 @@ class PrometheusTicks::Impl {
     };
     if (first.life == nullptr) first.life = node.lives.Find(first.key);
     const auto generations = node.lives.Advance(*first.life, sum(ended), sum(running));
-    line.texts = first.series.texts;
+    std::swap(line.texts, first.series.texts);  // a copy for each sample takes long
     for (const auto& [of, generation] :
          {std::pair(ended, generations.ended), std::pair(running, generations.running)}) {
       if (of.empty()) continue;
@@ -235,6 +228,7 @@ class PrometheusTicks::Impl {
         line.joules.emplace_back(zones_[range_.series[point.series].zone], point.energy);
       take_(line);
     }
+    std::swap(line.texts, first.series.texts);
   }
 
   const By by_;
