@@ -80,14 +80,23 @@ void EnergyBook::AddSample(const EnergyLine& line) {
     key += value;
   }
   const auto [series, is_new] = nodes_[line.node].series.try_emplace(std::move(key));
-  if (is_new) series->second.row = RowOf(RowName(options_.by, line));
+  if (is_new) series->second.row = RowOf(RowName(options_.by, line), RowId(options_.by, line));
   tick_.samples.push_back({.series = &series->second, .energy = Sum(line.joules)});
 }
 
-size_t EnergyBook::RowOf(std::string name) {
-  const auto [row, is_new] = row_of_.try_emplace(std::move(name), report_.rows.size());
-  if (is_new) report_.rows.push_back({.name = row->first, .amount = {}});
+size_t EnergyBook::RowOf(std::string name, std::string_view id) {
+  const bool has_name = id.empty() || name != id;
+  const auto [row, is_new] = (has_name ? row_of_ : row_of_id_).try_emplace(name, report_.rows.size());
+  if (is_new) report_.rows.push_back({.name = std::move(name), .amount = {}});
+  if (has_name && !id.empty()) named_.try_emplace(std::string(id), row->second);
   return row->second;
+}
+
+/// Energy from before the name of a workload was known goes to the row with the name.
+void EnergyBook::NameRows() {
+  for (const auto& [id, unnamed] : row_of_id_)
+    if (const auto named = named_.find(id); named != named_.end())
+      AddTo(std::exchange(report_.rows[unnamed].amount, {}), report_.rows[named->second].amount);
 }
 
 bool EnergyBook::IsComplete() const {
@@ -231,7 +240,7 @@ Energy EnergyBook::CountSeries(Node& node, bool is_counted) {
     for (const std::string& name : options_.zones)
       total += std::ranges::find(tick_.zones, name, &NodeZone::name)->total;
     const auto [series, is_new] = node.series.try_emplace("node");
-    if (is_new) series->second.row = RowOf(tick_.node);
+    if (is_new) series->second.row = RowOf(tick_.node, "");
     tick_.samples = {{.series = &series->second, .energy = total}};
   }
   Energy ended;
@@ -283,6 +292,7 @@ Result<Report> EnergyBook::Close() {
     LearnInterval(name, node);
     FindMissingEnds(name, node);
   }
+  NameRows();
   for (size_t i = 0; i < rest_.size(); ++i)
     if (rest_[i].energy != Energy()) report_.rest.push_back({.name = std::string(RestName(i)), .amount = rest_[i]});
   std::erase_if(report_.rows, [](const Row& row) { return row.amount.energy == Energy(); });

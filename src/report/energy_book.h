@@ -101,7 +101,8 @@ class EnergyBook {
   [[nodiscard]] Energy Sum(const ZoneEnergies& energies) const;
   void ChooseZone();
   void AddSample(const EnergyLine& line);
-  [[nodiscard]] size_t RowOf(std::string name);
+  [[nodiscard]] size_t RowOf(std::string name, std::string_view id);
+  void NameRows();
   void CloseTick();
   [[nodiscard]] bool IsComplete() const;
   [[nodiscard]] bool AddsUp(const Totals& totals) const;
@@ -125,7 +126,9 @@ class EnergyBook {
   Tick tick_;
   Milliseconds used_since_{};  // begin of the energy that the tick adds
   std::map<std::string, Node, std::less<>> nodes_;
-  std::unordered_map<std::string, size_t> row_of_;  // by name
+  std::unordered_map<std::string, size_t> row_of_;     // by name
+  std::unordered_map<std::string, size_t> row_of_id_;  // of workloads without a name
+  std::unordered_map<std::string, size_t> named_;      // rows with names, by id
   Report report_;
   std::array<Amount, kReasons + 2> rest_;  // by reason, then unattributed, idle
   std::set<std::string> known_zones_;

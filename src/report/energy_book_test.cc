@@ -6,6 +6,7 @@
 
 #include <map>
 #include <numeric>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,15 @@ class FakeNode {
     departed_ = capped_ = unattributed_ = idle_ = Energy();
   }
   void Use(const std::string& pod, int64_t microjoules) { pods_[pod] += Energy::Microjoules(microjoules); }
+  /// The pod has only its id until then.
+  void UseUnnamed(const std::string& pod, int64_t microjoules) {
+    if (unnamed_.insert(pod).second) End(pod);
+    Use(pod, microjoules);
+  }
+  void Name(const std::string& pod) {
+    End(pod);
+    unnamed_.erase(pod);
+  }
   void Idle(int64_t microjoules) { idle_ += Energy::Microjoules(microjoules); }
   void Nobody(int64_t microjoules) { unattributed_ += Energy::Microjoules(microjoules); }
   void Cap(int64_t microjoules) { capped_ += Energy::Microjoules(microjoules); }
@@ -59,8 +69,11 @@ class FakeNode {
     Energy active = departed_ + capped_ + unattributed_;
     for (const auto& [name, energy] : pods_) {
       active += energy;
-      testing::AddRow(snapshot.pods, snapshot::PodIdentity{.id = "id-" + name, .name = name, .name_space = "shop"},
-                      {energy});
+      const bool has_name = !unnamed_.contains(name);
+      testing::AddRow(
+          snapshot.pods,
+          snapshot::PodIdentity{.id = "id-" + name, .name = has_name ? name : "", .name_space = has_name ? "shop" : ""},
+          {energy});
     }
     const auto level = static_cast<size_t>(snapshot::Level::kPod);
     snapshot.unlisted[level][0][0] = departed_;
@@ -76,6 +89,7 @@ class FakeNode {
   std::string name_;
   int64_t begin_ = 0, now_ = 0;
   std::map<std::string, Energy> pods_;
+  std::set<std::string> unnamed_;
   Energy departed_, capped_, unattributed_, idle_;
 };
 
@@ -146,6 +160,35 @@ TEST(EnergyBook, IncrementsOfThePeriod) {
   EXPECT_EQ(report->from, At(60));
   const auto since = ReportOf(lines, {.by = By::kPod, .from = At(0)});
   EXPECT_EQ(In(since->rows, "shop/web"), 1'000'070) << "the agent started within the period";
+}
+
+TEST(EnergyBook, EnergyOfAPodWithoutItsName_IsInTheRowWithTheName) {
+  FakeNode node;
+  std::vector<std::string> lines;
+  Append(node.Tick(60), lines);
+  node.UseUnnamed("web", 100'000'001);
+  node.UseUnnamed("lost", 7);
+  Append(node.Tick(120), lines);
+  node.Use("web", 20);
+  node.Name("web");
+  node.Use("web", 3);
+  Append(node.Tick(180), lines);
+  node.End("web");
+  node.UseUnnamed("web", 1);  // the agent lost the name again
+  node.Nobody(5);
+  Append(node.Tick(3600), lines);
+  const auto report = ReportOf(lines, {.by = By::kPod});
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(In(report->rows, "shop/web"), 100'000'005);
+  EXPECT_EQ(In(report->rows, "id-web"), -1) << "one row";
+  EXPECT_EQ(In(report->rows, "id-lost"), 7) << "its name was never known";
+  EXPECT_EQ(In(report->rest, "ended before their next line"), 20);
+  EXPECT_EQ(SumOf(*report), report->total.energy);
+  const std::vector<Energy>& bins = report->rows.front().amount.bins;
+  EXPECT_EQ(std::accumulate(bins.begin(), bins.end(), Energy()), report->rows.front().amount.energy);
+  // A period in which the name is not known yet.
+  const auto before = ReportOf({lines.begin(), lines.end()}, {.by = By::kPod, .to = At(120)});
+  EXPECT_EQ(In(before->rows, "shop/web"), 100'000'001) << "the file has the name";
 }
 
 TEST(EnergyBook, PodThatEndsBetweenTwoLines_ItsLastEnergyIsInTheRest) {
@@ -397,6 +440,8 @@ TEST(EnergyBook, AnyHistory_AddsUp) {
       node.Idle(static_cast<int64_t>(next(10)));
       node.Nobody(static_cast<int64_t>(next(10)));
       node.Cap(static_cast<int64_t>(next(10)));
+      if (next(5) == 0) node.UseUnnamed(pod, static_cast<int64_t>(next(1'000)));
+      if (next(5) == 0) node.Name(pod);
       if (next(4) == 0) node.End(pod);
       if (next(12) == 0) node.Restart(second);
       auto tick = node.Tick(second);

@@ -6,7 +6,6 @@
 #include <array>
 
 namespace kepler::report {
-namespace {
 
 void AddTo(const Amount& from, Amount& to) {
   to.energy += from.energy;
@@ -14,8 +13,6 @@ void AddTo(const Amount& from, Amount& to) {
   to.bins.resize(std::max(to.bins.size(), from.bins.size()));
   for (size_t i = 0; i < from.bins.size(); ++i) to.bins[i] += from.bins[i];
 }
-
-}  // namespace
 
 std::string_view ToString(By by) {
   constexpr std::array<std::string_view, 8> kNames = {"namespace", "owner",   "pod",     "container",

@@ -60,6 +60,9 @@ struct Report {
 
 [[nodiscard]] double KwhOf(Energy energy);
 
+/// Adds energy, grams and every bin.
+void AddTo(const Amount& from, Amount& to);
+
 /// Keeps the `max` largest rows, and adds the others up in one row.
 void KeepLargest(size_t max, Report& report);
 

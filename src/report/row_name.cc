@@ -57,6 +57,19 @@ std::string RowName(By by, const EnergyLine& line) {
   return line.node;
 }
 
+std::string_view RowId(By by, const EnergyLine& line) {
+  switch (by) {
+    case By::kPod:
+      return line.Text("pod_id");
+    case By::kContainer:
+      return line.Text("container_id");
+    case By::kVm:
+      return line.Text("vm_id");
+    default:
+      return {};
+  }
+}
+
 std::string_view RestName(size_t index) {
   constexpr std::array<std::string_view, 7> kNames = {"ended before their next line",
                                                       "below the limits of the agent's list",
