@@ -15,8 +15,8 @@ from workloads import Cgroup
 
 # Below a root of its own: a kubelet that runs here would remove pods that it has not created.
 BURSTABLE = f"/kepler-churn-{os.getpid()}/kubepods/burstable"
-# Uses about 1 % of a CPU, because 20 pods start each second. It has no children, so its cgroup can be removed when it has ended.
-COMPUTE = ["perl", "-e", "while (1) { $i++ for 1..10000; select undef, undef, undef, 0.02 }"]
+# It has no children, so its cgroup can be removed when it has ended.
+COMPUTE = "while (1) { $i++ for 1..$ARGV[0]; select undef, undef, undef, 0.02 }"
 KEPT = 50  # pods that are there at a time, where a watch says which
 MAX_TERMINATED = 10
 RETENTION = 5  # seconds
@@ -29,16 +29,17 @@ def uid_of(number):
 
 
 class RunningPod(contextlib.AbstractContextManager):
-    """Has one container, which computes."""
+    """Has one container, which computes `steps` every 20 ms: 100,000 take about 6 % of a CPU."""
 
-    def __init__(self, number):
+    def __init__(self, number, steps=100_000):
+        self.steps = steps
         self.uid, self.name, self.container = uid_of(number), f"runs-{number}", f"{number:064x}"
         self.cgroup = Cgroup(f"{BURSTABLE}/pod{self.uid}/{self.container}")
         self.process, self.ended = None, None
 
     def __enter__(self):
         self.cgroup.__enter__()
-        self.process = subprocess.Popen([*self.cgroup.command_prefix(), *COMPUTE])
+        self.process = subprocess.Popen([*self.cgroup.command_prefix(), "perl", "-e", COMPUTE, str(self.steps)])
         return self
 
     def __exit__(self, *_):

@@ -126,7 +126,7 @@ class Ending:
     """A pod that runs until close(), once."""
 
     def __init__(self, number):
-        self.pod, self.open = RunningPod(number), True
+        self.pod, self.open = RunningPod(number, steps=10_000), True
         self.pod.__enter__()
 
     def __getattr__(self, name):
