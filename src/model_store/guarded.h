@@ -1,6 +1,5 @@
 #pragma once
-// A model may be too large for the memory that is left, which libraries throw: that is an error of its own place.
-// Internal to the room.
+// Turns exceptions of libraries into errors, since a model may be too large for the free memory. Internal to the room.
 #include <exception>
 #include <new>
 #include <string>
@@ -10,7 +9,7 @@
 
 namespace kepler::model_store {
 
-/// What `work` returns, a Result or a Status; kUnavailable for what it throws. `prefix` begins that message.
+/// Returns the Result or Status of `work`. kUnavailable if `work` throws; the message begins with `prefix`.
 template <class Work>
 auto Guarded(std::string_view prefix, Work&& work) -> decltype(work()) {
   try {

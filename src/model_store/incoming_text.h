@@ -1,5 +1,6 @@
 #pragma once
-// A text while it is read: what has come of it counts in the budget for as long as it is there, whoever hangs.
+// A text while it is read. The bytes read so far count in the budget until the text is destroyed, even if the sender
+// hangs.
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -30,7 +31,7 @@ class IncomingText {
   std::string text_;
 };
 
-/// As ReadSmallFile() of at most `most` bytes, and kUnavailable as TextBudget::Claim(); each error names the file.
+/// Reads a file of at most `most` bytes. Errors as of ReadSmallFile() and TextBudget::Claim(); each names the file.
 [[nodiscard]] Result<IncomingText> ReadIncomingText(const std::string& path, size_t most, TextBudget& budget);
 
 }  // namespace kepler::model_store

@@ -26,26 +26,26 @@ class LoadedModel {
 
   struct Offer {
     std::string_view text;
-    std::string_view name{};                    // where the text does not say it
+    std::string_view name{};                    // if the text has no name
     std::string_view source{};                  // for KnownModel
-    std::string_view sha256{};                  // that the text must have; "" any
+    std::string_view sha256{};                  // that the text must have; empty: any
     bool chosen = false;                        // for KnownModel
-    std::optional<model::OutputType> output{};  // that the model must have, or has where the text does not say it
-    model::OutputType output_otherwise = model::OutputType::kAbsPower;  // where nobody says it
-    bool is_signed = false;                                             // and so must say its name and output itself
-    const ReadArchive* read_archive = nullptr;                          // null: archives are refused
-    const ModelQuery* query = nullptr;                                  // that the model must be usable for; null: none
+    std::optional<model::OutputType> output{};  // required; it is also the default if the text states none
+    model::OutputType output_otherwise = model::OutputType::kAbsPower;  // default if neither states one
+    bool is_signed = false;                     // the text itself must then state name and output
+    const ReadArchive* read_archive = nullptr;  // null: archives are refused
+    const ModelQuery* query = nullptr;          // that the model must be usable for; null: none
   };
-  /// Whether it is another model now. On an error it is unchanged: kInvalid where the checksum is another, or
-  /// the model is of the same name and a smaller version than the one in use; kMalformed for no model; as Check() and
-  /// CheckUsable().
+  /// Returns true if the model has changed. After an error it is unchanged. kInvalid if the checksum differs, or if the
+  /// model has the same name and a smaller version than the one in use; kMalformed if the text is not a model. Other
+  /// errors as of Check() and CheckUsable().
   [[nodiscard]] Result<bool> Take(const Offer& offer);
-  /// Whether the budget has room for a text of this size.
+  /// Checks whether the budget has room for a text of this size.
   [[nodiscard]] Status Check(uint64_t bytes) const { return budget_.Check(bytes, bytes_); }
 
-  /// Null without a model.
+  /// Null if no model is loaded.
   [[nodiscard]] const std::shared_ptr<const model::KnownModel>& known() const { return known_; }
-  /// Of its text; "" without a model.
+  /// Checksum of its text; empty if no model is loaded.
   [[nodiscard]] const std::string& sha256() const { return sha256_; }
 
  private:

@@ -27,17 +27,17 @@ namespace kepler::model_store {
 struct PlacesOptions {
   std::vector<Place> places;
   UrlTimes times;
-  std::string cache_directory{};  // for what URLs gave; "": none
+  std::string cache_directory{};  // for models of URLs; empty: none
   TextLimits limits{};
-  std::optional<PublicKeys> keys{};  // by which every model must be signed
+  std::optional<PublicKeys> keys{};  // one of them must have signed each model
   ReadArchive read_archive{};        // empty: archives are refused
 };
 
 class ModelPlaces {
  public:
-  /// `board`: where the models go.
+  /// `board` gets the models.
   ModelPlaces(PlacesOptions options, std::shared_ptr<const Clock> clock, std::shared_ptr<model::ModelBoard> board);
-  /// Adds a place behind those of the options. Only before the first use of a place.
+  /// Adds a place after those of the options. Only before the first use of a place.
   void Add(std::string shown, std::unique_ptr<Source> source);
   [[nodiscard]] size_t size() const { return watched_.size(); }
 
@@ -70,7 +70,7 @@ class ModelPlaces {
     bool is_url = false;
     WallTime fetched{};        // last success of a URL, under the mutex; epoch: never
     bool is_loaded = false;    // under the mutex, as is what follows
-    bool is_published = true;  // every change of its models
+    bool is_published = true;  // false: a change of its models is not on the board yet
     model::ModelSet models{};  // as published
   };
   void Safely(const std::function<void()>& work);
@@ -94,7 +94,7 @@ class ModelPlaces {
   log::LogLimiter limiter_{std::chrono::hours(1)};
   status::ModelStoreStatus status_;
   bool is_starting_ = false;  // the models are logged by EndStart()
-  bool is_said_ = true;       // the models are logged
+  bool is_said_ = true;       // the current models have been logged
 };
 
 }  // namespace kepler::model_store

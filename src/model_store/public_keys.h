@@ -10,20 +10,20 @@
 
 namespace kepler::model_store {
 
-/// At least one key. A signature by any of them is enough: while keys change, the old and the new one.
+/// At least one key. A signature by any of them is enough, so that an old and a new key can be in use at once.
 class PublicKeys {
  public:
   static constexpr size_t kSignatureBytes = 64;
   static constexpr size_t kMax = 8;
 
-  /// Of "-----BEGIN PUBLIC KEY-----", as `openssl pkey -pubout` writes it, one behind the other. kMalformed for
-  /// anything else that begins so and where nothing does, kInvalid for a key that is not of Ed25519, for one of small
-  /// order, for which anybody can sign, and for more than kMax.
+  /// Parses one or more "-----BEGIN PUBLIC KEY-----" blocks, as `openssl pkey -pubout` writes them. kMalformed for a
+  /// broken block and for a text without one. kInvalid for a key that is not Ed25519, for more than kMax keys, and for
+  /// a key of small order, because anybody can sign for it.
   [[nodiscard]] static Result<PublicKeys> Parse(std::string_view pem);
-  /// The same of a file, which the errors name; as ReadSmallFile() too.
+  /// Parses a file. Errors name it; they are those of Parse() and ReadSmallFile().
   [[nodiscard]] static Result<PublicKeys> Read(const std::string& path);
 
-  /// kInvalid where `signature` is not that of `text` by one of them. Any thread.
+  /// kInvalid if none of the keys has made `signature` for `text`. Any thread.
   [[nodiscard]] Status Verify(std::string_view text, std::string_view signature) const;
 
  private:

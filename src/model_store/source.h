@@ -22,37 +22,37 @@
 
 namespace kepler::model_store {
 
-/// What came of looking.
+/// Result of loading or refreshing a source.
 struct Look {
-  bool at_place = false;          // and not at what is kept of it
-  uint64_t refreshes = 0;         // texts that were read or asked for
-  uint64_t failed_refreshes = 0;  // of these
-  bool changed = false;           // other models than before
+  bool at_place = false;          // false: only the cache was read
+  uint64_t refreshes = 0;         // texts that were read or requested
+  uint64_t failed_refreshes = 0;  // of them, failures
+  bool changed = false;           // the models differ from those before
   std::vector<Error> problems{};  // each names the place
-  std::vector<Error> not_kept{};  // good models that will not be there at the next start; the same
+  std::vector<Error> not_kept{};  // valid models that the cache could not keep; each names the place
 };
 
 class Source {
  public:
   virtual ~Source() = default;
-  /// What can be had without waiting for another machine. At the start, before anything else.
+  /// Loads what needs no other machine. Called first, at startup.
   virtual void LoadLocal(Look& look) = 0;
-  /// Reads or asks now.
+  /// Reads the files, or sends the requests.
   virtual void Refresh(Look& look, const std::stop_token& stop) = 0;
-  /// When to look again.
+  /// Time of the next Refresh().
   [[nodiscard]] virtual BootTime next() const = 0;
   virtual void AddTo(model::ModelSet& set) const = 0;
 };
 
-/// A file, or the models of a directory: *.json in it and model.json in each directory of it, hidden ones left out. A
-/// file is read when it was replaced or rewritten; one that is gone from a directory takes its model along.
+/// A file, or the models of a directory: *.json in it and model.json in each of its directories, except hidden ones. A
+/// file is read again after a change. If a file of a directory is removed, its model is removed.
 class FileSource final : public Source {
  public:
   static constexpr std::chrono::seconds kPeriod{60};
   static constexpr size_t kMaxFiles = 256;  // of a directory
 
-  /// All but `place` must outlive it. `keys`: who must have signed each model, in FILE.sig; null: nobody. `archives`:
-  /// null: archives are refused.
+  /// All but `place` must outlive it. `keys`: each model needs a signature by one of them, in FILE.sig; null: none.
+  /// `archives`: null: archives are refused.
   FileSource(Place place, TextBudget& budget, const Clock& clock, const PublicKeys* keys = nullptr,
              const ReadArchive* archives = nullptr)
       : place_(std::move(place)), budget_(budget), clock_(clock), keys_(keys), archives_(archives) {}
@@ -65,7 +65,7 @@ class FileSource final : public Source {
  private:
   struct File {
     explicit File(TextBudget& budget) : loaded(budget) {}
-    FileStamp read;  // when it was read last; all zero: not
+    FileStamp read;  // stamp of the last read; all zero: never read
     LoadedModel loaded;
   };
   [[nodiscard]] Result<std::vector<std::string>> List(Look& look) const;
@@ -96,15 +96,15 @@ struct UrlTimes {
   double (*random)() = RandomShare;  // from 0 to 1; any thread
 };
 
-/// A model that a server has. A model server of Kepler 0.7 has no GET for a query, and gets a POST.
-/// Its models have no signature, so they are refused if there are keys. After a failure it is fetched again as
-/// RetryPolicy says, at the latest after `refresh`. A model whose checksum is given is fetched once.
+/// A model from a URL. A model server of Kepler 0.7 has no GET for a query and gets a POST. Its models have no
+/// signature, so they are refused if there are keys. After a failure the model is fetched again as of RetryPolicy, at
+/// the latest after `refresh`. A model whose checksum is given is fetched once.
 class UrlSource final : public Source {
  public:
   static constexpr std::chrono::seconds kFirstDelay{10};
 
-  /// All must outlive it. `keys`: who must have signed the model, in the URL with ".sig" behind its path; null: nobody.
-  /// `archives`: null: archives are refused.
+  /// All but `place` and `times` must outlive it. `keys`: the model needs a signature by one of them, at the URL with
+  /// ".sig" behind its path; null: none. `archives`: null: archives are refused.
   UrlSource(Place place, const UrlTimes& times, const ModelCache& cache, TextBudget& budget, const Clock& clock,
             const PublicKeys* keys = nullptr, const ReadArchive* archives = nullptr)
       : place_(std::move(place)),
@@ -122,7 +122,7 @@ class UrlSource final : public Source {
   void AddTo(model::ModelSet& set) const override;
 
  private:
-  /// A model and, where there is a key, its signature behind it: one text, so that none is ever kept with another's.
+  /// A model and, if there are keys, its signature behind it. One text, so that the cache never mixes two versions.
   struct Answer {
     IncomingText whole;
     size_t signature_bytes = 0;
@@ -136,15 +136,15 @@ class UrlSource final : public Source {
     bool is_new = false;  // another model than before
   };
   [[nodiscard]] Result<Fetched> Fetch(const std::stop_token& stop);
-  /// Asks a model server of Kepler 0.7.
+  /// Fetches from a model server of Kepler 0.7.
   [[nodiscard]] Result<Fetched> FetchOld(http::client::Client& client, const std::stop_token& stop);
   [[nodiscard]] Status FetchSignature(http::client::Client& client, Answer& answer, const std::stop_token& stop) const;
-  /// The body of a 2xx goes to the end of `into`. `body`: of a POST; "": a GET.
+  /// Appends the body of a 2xx answer to `into`. `body`: of a POST; empty: a GET.
   [[nodiscard]] Result<http::client::Answer> Send(http::client::Client& client, IncomingText& into,
                                                   const std::string& target, std::string body, size_t most,
                                                   const std::stop_token& stop) const;
   [[nodiscard]] Status CheckAnswer(const http::client::Answer& answer) const;
-  /// kNotFound where nothing was kept.
+  /// kNotFound if the cache has no text.
   [[nodiscard]] Result<Answer> LoadKept() const;
   [[nodiscard]] Result<bool> Take(const Answer& answer);
   void Keep(const Answer& answer, bool is_new, Look& look);
@@ -159,7 +159,7 @@ class UrlSource final : public Source {
   const PublicKeys* const keys_;
   const ReadArchive* const archives_;
   LoadedModel loaded_;
-  std::optional<std::string> kept_;  // the signature of what the cache has; nothing where it has not what is held
+  std::optional<std::string> kept_;  // signature in the cache; not set if the cache lacks the loaded model
   unsigned failures_ = 0;            // in a row
   BootTime next_{};
 };

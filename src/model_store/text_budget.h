@@ -1,5 +1,5 @@
 #pragma once
-// How much text of models there may be: what a model takes of memory goes by the size of its file.
+// Limits of the text of all models, since the memory of a model is proportional to the size of its file.
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -14,23 +14,24 @@ struct TextLimits {
   size_t all = size_t{64} << 20;
 };
 
-/// Counts what is held, and what is being read. Thread-safe; what Check() said holds while one has the turn.
+/// Counts the bytes of loaded models and of texts that are being read. Thread-safe. The answer of Check() is valid
+/// while the caller has the turn.
 class TextBudget {
  public:
   explicit TextBudget(TextLimits limits = {}) : limits_(limits) {}
 
   [[nodiscard]] const TextLimits& limits() const { return limits_; }
-  /// Whether `bytes` may come in place of `held` ones. kInvalid for too much of one model, kUnavailable for too much of
-  /// all; the message says which limit.
+  /// Checks whether a model of `bytes` may replace one of `held` bytes. kInvalid if it exceeds the limit of one model,
+  /// kUnavailable if it exceeds the limit of all models; the message names the limit.
   [[nodiscard]] Status Check(uint64_t bytes, size_t held) const;
-  /// For who reads a model, one at a time: meanwhile that takes several times the memory of its text.
+  /// Lets one thread at a time parse a model, because parsing takes several times the memory of the text.
   [[nodiscard]] std::unique_lock<std::mutex> Turn() { return std::unique_lock(turn_); }
-  /// `bytes` have come in place of `held` ones; more than before only to who has the turn.
+  /// Counts a model of `bytes` that has replaced one of `held` bytes. Only the thread with the turn may increase the
+  /// sum.
   void Replace(size_t held, size_t bytes) { used_ += bytes - held; }
 
-  /// `bytes` more are being read of a text that may come to be held. All that is being read may be as much as all that
-  /// is held; kUnavailable for more. It is counted as it comes, and so who hangs has what it sent, and neither the turn
-  /// nor the room of the others.
+  /// Counts `bytes` more of texts that are being read. Their sum has the same limit as loaded models; kUnavailable
+  /// beyond it. Bytes count when they arrive, so a sender that hangs takes neither the turn nor the room of others.
   [[nodiscard]] Status Claim(size_t bytes);
   void Release(size_t bytes) { reading_ -= bytes; }
 
