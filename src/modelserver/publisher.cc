@@ -62,6 +62,12 @@ Result<std::optional<std::string>> ReadPublished(const fs::path& link) {
   return std::unexpected(text.error());
 }
 
+/// Checks that nobody has published since the publisher read `replaced`.
+Status CheckReplaced(const std::optional<std::string>& published, std::string_view replaced) {
+  if (published.value_or("") == replaced) return {};
+  return Fail(ErrorKind::kUnavailable, "another process has published a version meanwhile; run the command again");
+}
+
 /// Checks that `next` may follow the published text. A published text that somebody has broken may be replaced.
 Status CheckVersion(const std::string& published, uint32_t next) {
   const auto model = model::ReadModelJson(published);
@@ -128,6 +134,7 @@ Result<Published> Publish(const std::string& root, const Upload& upload) {
   const Places places = PlacesOf(root, upload.name);
   KEPLER_TRY(const auto lock, StoreLock::Take(root, upload.name, upload.publisher, upload.patience));
   KEPLER_TRY(const auto published, ReadPublished(places.link));
+  if (upload.replaced) KEPLER_CHECK_OK(CheckReplaced(published, *upload.replaced));
   result.is_new = !published || *published != upload.json;
   if (published && result.is_new) KEPLER_CHECK_OK(CheckVersion(*published, model.version));
   constexpr size_t kDigits = 12;
@@ -161,7 +168,7 @@ Status PublishAgain(const std::string& root, std::string_view name, const KeptVe
   const Places places = PlacesOf(root, name);
   KEPLER_TRY(const auto lock, StoreLock::Take(root, name, publisher, kPublishWait));
   KEPLER_TRY(const auto published, ReadPublished(places.link));
-  if (published != replaced) return Fail(ErrorKind::kUnavailable, "another process has published a version meanwhile");
+  KEPLER_CHECK_OK(CheckReplaced(published, replaced));
   const auto kept = ReadSmallFile((fs::path(version.directory) / kOwnFile).string(), kMaxUploadBytes);
   if (!kept || *kept != version.json)
     return Fail(ErrorKind::kUnavailable, fmt::format("version {} was removed or changed meanwhile", version.version));

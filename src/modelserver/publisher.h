@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,8 @@ struct Upload {
   std::string_view json;       // model.json
   std::string_view signature;  // model.json.sig; empty: none
   double trained_until = 0;    // as in training_facts.h; 0: unknown
+  // The published text that the publisher has read; empty if there was none. Not set: any text may be replaced.
+  std::optional<std::string_view> replaced{};
   // Of the lock: who publishes, and how long to wait for another one.
   std::string_view publisher = "kepler-model";
   std::chrono::milliseconds patience = kPublishWait;
@@ -37,8 +40,8 @@ struct Published {
 };
 
 /// Errors: kMalformed for a text that is no model of ours, kInvalid for a name that cannot be used, kUnavailable if the
-/// version is not larger than the published one, kTimeout if another process publishes, else as FailErrno; then the
-/// published version is unchanged.
+/// version is not larger than the published one or the published text is not `replaced`, kTimeout if another process
+/// publishes, else as FailErrno; then the published version is unchanged.
 [[nodiscard]] Result<Published> Publish(const std::string& root, const Upload& upload);
 
 struct KeptVersion {

@@ -207,6 +207,22 @@ TEST_F(PublisherTest, AKeptVersionIsPublishedAgainWithItsSignature) {
   EXPECT_FALSE(PublishAgain(files.root(), "m", kept[0], Model(1), "a test")) << "a directory made by hand";
 }
 
+TEST_F(PublisherTest, APublisherThatHasReadAnEarlierTextIsRefused) {
+  const auto replace = [&](const std::string& json, std::string_view replaced) {
+    return Publish(files.root(), {.name = "m", .json = json, .signature = {}, .replaced = replaced});
+  };
+  EXPECT_FALSE(replace(Model(2), Model(1))) << "nothing is published";
+  ASSERT_TRUE(replace(Model(2), ""));
+  for (const std::string& read : {std::string(), Model(1), Model(2, 11)}) {
+    const auto refused = replace(Model(9), read);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().kind, ErrorKind::kUnavailable);
+  }
+  EXPECT_EQ(VersionsKept(), 1U);
+  ASSERT_TRUE(replace(Model(9), Model(2)));
+  EXPECT_EQ(Read("models/m/model.json"), Model(9));
+}
+
 TEST_F(PublisherTest, AKeptVersionThatWasRemovedMeanwhileIsNotPublished) {
   ASSERT_TRUE(Upload(Model(1)));
   ASSERT_TRUE(Upload(Model(2)));

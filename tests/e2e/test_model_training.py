@@ -1,6 +1,7 @@
 """kepler-model serve --jobs, the shipped program: clients of the trainer of Kepler 0.7 get a trained pipeline, jobs have
 status, log and cancel, and no training delays an answer or outlives its limits."""
 import contextlib
+import fcntl
 import glob
 import io
 import json
@@ -16,7 +17,7 @@ import zipfile
 
 from harness import require, run_tests, wait_until
 from test_model_data import Double
-from test_model_server import GO_BODY, KILLS, PROGRAM, USERS, ModelServerTest
+from test_model_server import GO_BODY, KILLS, PROGRAM, USERS, ModelServerTest, own
 
 ROWS = 240
 
@@ -272,6 +273,41 @@ class Retraining(TrainingServer):
             done = subprocess.run([PROGRAM, command, f"--store={self.path('store')}", f"--name={name}"],
                                   capture_output=True, text=True, timeout=120, check=False)
             self.assertEqual(done.returncode, code, done)
+
+    def publish_by_hand(self, version):
+        os.makedirs(self.path("store/models"), exist_ok=True)
+        os.symlink(f"../.versions/mine/v{version}-0", self.path("next"))
+        os.rename(self.path("next"), self.path("store/models/mine"))
+
+    def test_a_version_that_comes_while_another_process_waits_is_not_replaced(self):
+        """Rolled back to version 1 or 2 of 3, the store takes version 3 again: a smaller number than the next one."""
+        for version, watts in ((1, 10), (2, 500), (3, 30)):
+            self.write(f"store/.versions/mine/v{version}-0/model.json", own("mine", watts, version).encode())
+        self.write("store/.locks/mine", b"a test (process 1)")
+        args = [f"--store={self.path('store')}", "--name=mine"]
+        train = [f"--data={self.table(1000, 20, 0.05)}", f"--output={self.path('new')}", "--features=bpf_cpu_time_ms",
+                 "--trainer=linear"]
+        for command, more, code in (("rollback", [], 1), ("retrain", train, 0)):
+            self.publish_by_hand(2)
+            with open(self.path("store/.locks/mine"), encoding="ascii") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                waiting = subprocess.Popen([PROGRAM, command, *args, *more], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                           text=True)
+                wait_until(lambda: lock.name in self.open_files(waiting.pid), f"{command} to wait for the lock")
+                self.publish_by_hand(3)
+            printed = waiting.communicate(timeout=60)[0]
+            self.assertEqual(waiting.returncode, code, printed)
+            self.assertIn("another process has published a version meanwhile", printed)
+            with open(self.path("store/models/mine/model.json"), encoding="ascii") as file:
+                self.assertEqual(json.load(file)["version"], 3, command)
+
+    @staticmethod
+    def open_files(pid):
+        paths = []
+        for link in glob.glob(f"/proc/{pid}/fd/*"):
+            with contextlib.suppress(OSError):
+                paths.append(os.readlink(link))
+        return paths
 
     def test_a_signed_model_stays_signed(self):
         require(shutil.which("openssl"), "openssl makes and verifies")

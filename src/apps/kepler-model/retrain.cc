@@ -75,6 +75,7 @@ constexpr size_t kMinTestRows = 20;
 ModelInStore ModelOf(const Retraining& config) { return {.store = config.store, .name = config.of.name}; }
 
 struct Old {
+  std::string text;
   uint32_t version = 0;
   double trained_until = 0;
 };
@@ -86,12 +87,12 @@ Result<std::optional<Old>> ReadOld(const Retraining& config) {
   const std::string directory = std::filesystem::canonical(ModelOf(config).Link(), error).string();
   if (error == std::errc::no_such_file_or_directory) return std::nullopt;
   if (error) return FailErrno("find", ModelOf(config).Link(), error.value());
-  const auto text = ReadSmallFile(directory + files::kModelFile, modelserver::kMaxUploadBytes);
+  auto text = ReadSmallFile(directory + files::kModelFile, modelserver::kMaxUploadBytes);
   if (!text && text.error().kind == ErrorKind::kNotFound) return std::nullopt;
   if (!text) return std::unexpected(text.error());
   KEPLER_TRY(const model::PowerModel model, files::InFile(ModelOf(config).Published(), model::ReadModelJson(*text)));
   KEPLER_TRY(const double trained_until, TrainedUntil(ModelOf(config), directory, model.version));
-  return Old{.version = model.version, .trained_until = trained_until};
+  return Old{.text = *std::move(text), .version = model.version, .trained_until = trained_until};
 }
 
 struct Split {
@@ -180,9 +181,10 @@ Result<std::optional<model_store::PrivateKey>> SignKeyOf(const Retraining& confi
   return Fail(ErrorKind::kInvalid, signature + ": the published version is signed; name the key with --sign-key");
 }
 
-/// If another process has published meanwhile, the decision states that this version is not published.
+/// `replaced`: the text that the new version was judged against; empty if there was none. If another process has
+/// published meanwhile, the decision states that this version is not published.
 Status PublishSigned(const Retraining& config, const std::optional<model_store::PrivateKey>& key,
-                     const std::string& text, modelserver::Decision& decision) {
+                     const std::string& text, std::string_view replaced, modelserver::Decision& decision) {
   std::string signature;
   if (key) {
     KEPLER_TRY(signature, key->Sign(text));
@@ -191,12 +193,13 @@ Status PublishSigned(const Retraining& config, const std::optional<model_store::
                                                              .json = text,
                                                              .signature = signature,
                                                              .trained_until = decision.trained_until,
+                                                             .replaced = replaced,
                                                              .publisher = "kepler-model retrain"});
   if (published) return {};
   const ErrorKind kind = published.error().kind;
   if (kind != ErrorKind::kUnavailable && kind != ErrorKind::kTimeout) return std::unexpected(published.error());
   decision.is_published = false;
-  decision.reason = "another process published meanwhile: " + published.error().message;
+  decision.reason = "cannot publish: " + published.error().message;
   return {};
 }
 
@@ -221,7 +224,8 @@ Status Retrain(const Retraining& given) {
   KEPLER_CHECK_OK(files::WriteFiles(files));
   KEPLER_CHECK_OK(RemoveSignature(config.of.output));
   Judge(config, test, old.has_value(), decision);
-  if (decision.is_published) KEPLER_CHECK_OK(PublishSigned(config, key, files.front().text, decision));
+  if (decision.is_published)
+    KEPLER_CHECK_OK(PublishSigned(config, key, files.front().text, old ? old->text : std::string_view(), decision));
   if (decision.is_published && !key) NoteUnsigned(decision.new_version);
   return Remember(ModelOf(config), decision);
 }

@@ -71,8 +71,9 @@ Result<KeptVersion> Choose(const RollingBack& config, const std::vector<KeptVers
               fmt::format("{}: the store has {}; it has versions {}", config.name, wanted, numbers));
 }
 
-/// Under a new number, because agents refuse a smaller version than theirs.
-Status PublishRenumbered(const RollingBack& config, const KeptVersion& of, const modelserver::Decision& decision) {
+/// Under a new number, because agents refuse a smaller version than theirs. `replaced`: the published text.
+Status PublishRenumbered(const RollingBack& config, const KeptVersion& of, const modelserver::Decision& decision,
+                         std::string_view replaced) {
   KEPLER_TRY(model::PowerModel model, model::ReadModelJson(of.json));
   model.version = decision.new_version;
   KEPLER_TRY(const std::string text, files::ModelText(model));
@@ -85,6 +86,7 @@ Status PublishRenumbered(const RollingBack& config, const KeptVersion& of, const
                                                              .json = text,
                                                              .signature = signature,
                                                              .trained_until = decision.trained_until,
+                                                             .replaced = replaced,
                                                              .publisher = kPublisher});
   if (!published) return std::unexpected(published.error());
   return {};
@@ -110,7 +112,7 @@ Status RollBack(const RollingBack& config) {
     Note(fmt::format("agents that use version {} keep it until they restart; to replace it, sign with --sign-key",
                      decision.old_version));
   } else {
-    KEPLER_CHECK_OK(PublishRenumbered(config, before, decision));
+    KEPLER_CHECK_OK(PublishRenumbered(config, before, decision, text));
     if (config.sign_key.empty()) NoteUnsigned(decision.new_version);
   }
   decision.is_published = true;
