@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <optional>
 #include <string_view>
 
 #include "base/base64.h"
@@ -195,32 +196,51 @@ Response ModelServer::OnBestForAgent(const Request& request) {
   return answers_.ToAgentQuery(request.query, request.path == kBest ? Wanted::kModel : Wanted::kSignature);
 }
 
-Response ModelServer::OnList(const Request& /*request*/) {
-  Response response = Text(200, WriteModelList(*answers_.index()));
-  response.content_type = "application/json";
-  return response;
+std::optional<Response> ModelServer::FindPage(const std::string& key, const PageState& state) const {
+  const std::scoped_lock lock(mutex_);
+  const auto kept = pages_.find(key);
+  return kept != pages_.end() && kept->second.state == state ? std::optional(kept->second.page) : std::nullopt;
 }
 
-Response ModelServer::OnListPage(const Request& /*request*/) { return Page(WriteListPage(*answers_.index())); }
+void ModelServer::KeepPage(const std::string& key, const PageState& state, const Response& page) {
+  const std::scoped_lock lock(mutex_);
+  if (pages_.size() >= kMaxPages) pages_.clear();
+  pages_.insert_or_assign(key, KeptPage{state, page});
+}
 
-Response ModelServer::CardOf(const StoredModel& own) {
+template <class Make>
+Response ModelServer::ListOf(const std::string& key, Make make) {
+  const auto index = answers_.index();
+  const PageState state{.generation = index->generation};
+  if (auto kept = FindPage(key, state)) return *std::move(kept);
+  Response list = make(*index);
+  KeepPage(key, state, list);
+  return list;
+}
+
+Response ModelServer::OnList(const Request& request) {
+  return ListOf(request.path, [](const ModelIndex& index) {
+    Response response = Text(200, WriteModelList(index));
+    response.content_type = "application/json";
+    return response;
+  });
+}
+
+Response ModelServer::OnListPage(const Request& request) {
+  return ListOf(request.path, [](const ModelIndex& index) { return Page(WriteListPage(index)); });
+}
+
+Response ModelServer::CardOf(const ModelIndex& index, const StoredModel& own) {
   const std::string path = tree_.root() + "/.versions/" + own.name + kDecisionsFile;
-  const std::pair state(own.own->sha256, StampOf(path));
-  {
-    const std::scoped_lock lock(mutex_);
-    if (const auto card = cards_.find(own.id); card != cards_.end() && card->second.state == state)
-      return card->second.page;
-  }
+  const PageState state{.generation = index.generation, .decisions = StampOf(path)};
+  if (auto kept = FindPage(own.id, state)) return *std::move(kept);
   const auto decisions = ReadDecisions(path);
   if (!decisions) log::Warn("cannot show the decisions about a model", {{"err", decisions.error().message}});
   const auto text = ReadStored(*own.own);
   const auto model = text ? model::ReadAnyModelJson(*text, {.name = own.name}) : std::unexpected(text.error());
   Response page = Page(WriteCardPage(
       own, {.model = model ? &*model : nullptr, .decisions = decisions ? *decisions : std::span<const Decision>()}));
-  if (!model) return page;
-  const std::scoped_lock lock(mutex_);
-  if (cards_.size() >= kMaxCards) cards_.clear();
-  cards_.insert_or_assign(own.id, Card{state, page});
+  if (model) KeepPage(own.id, state, page);
   return page;
 }
 
@@ -230,7 +250,7 @@ Response ModelServer::OnModelPath(const Request& request) {
   const std::string_view rest = std::string_view(request.path).substr(kModels.size());
   const size_t slash = rest.find('/');
   const StoredModel* const own = index->FindOwn(rest.substr(0, slash));
-  if (own != nullptr && slash == std::string_view::npos) return CardOf(*own);
+  if (own != nullptr && slash == std::string_view::npos) return CardOf(*index, *own);
   const std::string_view file = slash == std::string_view::npos ? "" : rest.substr(slash + 1);
   if (own != nullptr && file == kOwnFile) return answers_.ToFile(*own->own);
   if (own != nullptr && file == kSignatureFile && own->signature) return answers_.ToFile(*own->signature);

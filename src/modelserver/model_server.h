@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -67,8 +68,19 @@ class ModelServer {
   [[nodiscard]] http::server::Response OnList(const http::server::Request& request);
   [[nodiscard]] http::server::Response OnBestForAgent(const http::server::Request& request);
   [[nodiscard]] http::server::Response OnListPage(const http::server::Request& request);
-  /// The card of our own model. Kept, since it takes a read of the whole model and a chart.
-  [[nodiscard]] http::server::Response CardOf(const StoredModel& own);
+  /// The card of our own model. Kept, since it takes a read of the whole model and charts.
+  [[nodiscard]] http::server::Response CardOf(const ModelIndex& index, const StoredModel& own);
+  struct PageState {
+    uint64_t generation = 0;  // of the index
+    FileStamp decisions{};    // file of a card
+    bool operator==(const PageState&) const = default;
+  };
+  /// The kept answer with that key; nothing if it was made from another state.
+  [[nodiscard]] std::optional<http::server::Response> FindPage(const std::string& key, const PageState& state) const;
+  void KeepPage(const std::string& key, const PageState& state, const http::server::Response& page);
+  /// Keeps a list of all models, which takes tens of milliseconds for thousands of models.
+  template <class Make>
+  [[nodiscard]] http::server::Response ListOf(const std::string& key, Make make);
   [[nodiscard]] http::server::Response OnModelPath(const http::server::Request& request);
   [[nodiscard]] http::server::Response OnUpload(const http::server::Request& request);
   [[nodiscard]] http::server::Response OnStoredFile(const http::server::Request& request);
@@ -85,12 +97,12 @@ class ModelServer {
   std::function<std::string()> more_metrics_;
   mutable std::mutex mutex_;
   std::map<std::pair<std::string, unsigned>, uint64_t> requests_;  // by route and status
-  struct Card {
-    std::pair<std::string, FileStamp> state;  // checksum of the model, and the file of decisions
+  struct KeptPage {
+    PageState state;
     http::server::Response page;
   };
-  static constexpr size_t kMaxCards = 32;
-  std::map<std::string, Card> cards_;  // by id of the model
+  static constexpr size_t kMaxPages = 32;
+  std::map<std::string, KeptPage> pages_;  // by id of the model, or path of a list
   std::atomic<uint64_t> scans_ = 0;
   std::atomic<uint64_t> failed_scans_ = 0;
   struct Waiting;

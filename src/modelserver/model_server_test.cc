@@ -7,6 +7,7 @@
 #include <string>
 
 #include "http/server/test_client.h"
+#include "modelserver/decision_log.h"
 #include "modelserver/store_test_util.h"
 
 namespace kepler::modelserver {
@@ -91,6 +92,22 @@ TEST_F(ModelServerTest, PagesForPeople) {
   EXPECT_THAT(Get("/models/v0.7/ec2/rapl-sysfs/AbsPower/BPFOnly/SGDRegressorTrainer_1").body,
               HasSubstr("<h1>SGDRegressorTrainer_1</h1>"));
   EXPECT_EQ(Get("/models/none").status, 404U);
+}
+
+TEST_F(ModelServerTest, PagesThatAreKeptFollowTheStore) {
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_THAT(Get("/models/epyc").body, HasSubstr("<th>Signed</th><td>yes</td>"));
+    EXPECT_THAT(Get("/").body, HasSubstr("4 models"));
+    EXPECT_THAT(Get("/models").body, ::testing::Not(HasSubstr("second")));
+  }
+  files.Remove("own/epyc/model.json.sig");
+  files.Write("own/second/model.json", testing::OwnModel("second", 1, "p"));
+  models.Rescan(BootTime{});
+  EXPECT_THAT(Get("/models/epyc").body, HasSubstr("<th>Signed</th><td>no</td>")) << "model.json is the same";
+  EXPECT_THAT(Get("/").body, HasSubstr("5 models"));
+  EXPECT_THAT(Get("/models").body, HasSubstr(R"("name":"second")"));
+  files.Write(".versions/epyc/decisions.jsonl", DecisionLine({.reason = "a reason"}, "epyc") + "\n");
+  EXPECT_THAT(Get("/models/epyc").body, HasSubstr("a reason"));
 }
 
 TEST_F(ModelServerTest, HealthListAndMetrics) {
