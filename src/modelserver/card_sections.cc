@@ -38,18 +38,12 @@ plot::Panel PanelOf(const model::ComponentModel& component) {
           .chart = std::move(marks)};
 }
 
-/// Nothing if it cannot be drawn: the tables have the figures.
-std::string Chart(const model::PowerModel& model) {
-  plot::Page page;
-  page.title = "Predicted and actual watts";
-  for (const model::ComponentModel& component : model.components)
-    if (!component.tested.actual.empty()) page.panels.push_back(PanelOf(component));
-  const auto svg = plot::RenderSvg(plot::LayOut(page));
-  if (!svg) return {};
-  const size_t begin = svg->find("<svg");
-  if (begin == std::string::npos) return {};
-  return fmt::format("<div class=\"chart\" role=\"img\" aria-label=\"Predicted against actual watts\">\n{}</div>\n",
-                     std::string_view(*svg).substr(begin));
+/// Empty if it cannot be drawn: the tables have the figures.
+std::string Chart(const model::ComponentModel& component) {
+  const auto svg = plot::RenderSvg(plot::LayOut(PanelOf(component)));
+  return plot::Figure(svg ? std::string_view(*svg) : std::string_view(),
+                      fmt::format("{}: predicted against actual watts", model::Name(component.component)),
+                      static_cast<size_t>(component.component));
 }
 
 std::string Loads(const model::ComponentModel& component) {
@@ -77,8 +71,8 @@ std::string DateOf(double seconds) {
 
 std::string DecisionRow(const Decision& decision) {
   return fmt::format(
-      "<tr><td>{}</td><td class=\"n\">{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>"
-      "<td class=\"n\">{}</td><td>{}</td></tr>\n",
+      "<tr><td>{}</td><td class=\"n\">{}</td><td>{}</td><td class=\"n more\">{}</td>"
+      "<td class=\"n more\">{}</td><td class=\"n more\">{}</td><td>{}</td></tr>\n",
       DateOf(decision.time), decision.new_version, decision.is_published ? "yes" : "no", Watts(decision.old_mae),
       Watts(decision.new_mae), decision.rows, EscapeHtml(decision.reason));
 }
@@ -91,7 +85,10 @@ std::string TestedSection(const model::PowerModel& model) {
   std::string out =
       "<h2>Rows outside the training data</h2>\n<p>Each row was predicted by a model that was trained without "
       "it.</p>\n";
-  out += Chart(model);
+  out += "<div class=\"charts\">\n";
+  for (const model::ComponentModel& component : model.components)
+    if (has_rows(component)) out += Chart(component);
+  out += "</div>\n";
   for (const model::ComponentModel& component : model.components)
     if (has_rows(component)) out += Loads(component);
   return out;
@@ -104,9 +101,9 @@ std::string DecisionSection(std::span<const Decision> decisions) {
   for (size_t i = 0; i < shown; ++i) rows += DecisionRow(decisions[decisions.size() - 1 - i]);
   return fmt::format(
       "<h2>Versions</h2>\n<p>Both versions were tested on rows that trained neither.</p>\n<div class=\"wide\"><table>"
-      "<thead><tr><th>Date (UTC)</th><th class=\"n\">Version</th><th>Published</th><th class=\"n\">MAE before (W)</th>"
-      "<th class=\"n\">MAE (W)</th><th class=\"n\">Rows</th><th>Reason</th></tr></thead><tbody>\n{}"
-      "</tbody></table></div>\n",
+      "<thead><tr><th>Date (UTC)</th><th class=\"n\">Version</th><th>Published</th>"
+      "<th class=\"n more\">MAE before (W)</th><th class=\"n more\">MAE (W)</th>"
+      "<th class=\"n more\">Rows</th><th>Reason</th></tr></thead><tbody>\n{}</tbody></table></div>\n",
       rows);
 }
 

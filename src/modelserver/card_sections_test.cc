@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
 #include <vector>
 
 namespace kepler::modelserver {
@@ -33,6 +35,20 @@ TEST(TestedSection, DrawsAndTabulatesWhatIsKept) {
   EXPECT_THAT(html, HasSubstr("10.00 to 19.00</td><td class=\"n\">10</td><td class=\"n\">2.00</td>"));
 }
 
+TEST(TestedSection, EachComponentHasAChartWithItsOwnIds) {
+  model::PowerModel model;
+  model.components = {Component(model::Component::kPackage, 9), Component(model::Component::kDram, 9)};
+  const std::string html = TestedSection(model);
+  EXPECT_THAT(html, HasSubstr("aria-label=\"package: predicted against actual watts\""));
+  EXPECT_THAT(html, HasSubstr("aria-label=\"dram: predicted against actual watts\""));
+  std::set<std::string> ids;
+  const std::string mark = " id=\"";
+  for (size_t at = html.find(mark); at != std::string::npos; at = html.find(mark, at + 1)) {
+    const size_t begin = at + mark.size();
+    EXPECT_TRUE(ids.insert(html.substr(begin, html.find('"', begin) - begin)).second) << html.substr(begin, 20);
+  }
+}
+
 TEST(TestedSection, NoRows_NoSection) {
   model::PowerModel model;
   model.components = {Component(model::Component::kPackage, 0)};
@@ -45,8 +61,9 @@ TEST(DecisionSection, NewestFirst_AndEscaped) {
       {.time = 1e300, .old_version = 1, .new_version = 2, .old_mae = 3.5, .new_mae = 3, .rows = 9, .reason = "<b>&"}};
   const std::string html = DecisionSection(decisions);
   EXPECT_LT(html.find("&lt;b&gt;&amp;"), html.find("first"));
-  EXPECT_THAT(html, HasSubstr("<td>2023-11-14 22:13</td><td class=\"n\">1</td><td>yes</td><td class=\"n\">-</td>"));
-  EXPECT_THAT(html, HasSubstr("<td>-</td><td class=\"n\">2</td><td>no</td><td class=\"n\">3.50</td>"));
+  EXPECT_THAT(html,
+              HasSubstr("<td>2023-11-14 22:13</td><td class=\"n\">1</td><td>yes</td><td class=\"n more\">-</td>"));
+  EXPECT_THAT(html, HasSubstr("<td>-</td><td class=\"n\">2</td><td>no</td><td class=\"n more\">3.50</td>"));
   EXPECT_EQ(DecisionSection({}), "");
 }
 

@@ -22,9 +22,12 @@ constexpr std::string_view kHead = R"(<!DOCTYPE html>
 body{{font:16px/1.5 system-ui,sans-serif;margin:1rem auto;max-width:70rem;padding:0 1rem}}
 .wide{{overflow-x:auto}} table{{border-collapse:collapse;width:100%}}
 th,td{{text-align:left;padding:.3rem .6rem;border-bottom:1px solid #8885;vertical-align:top}}
-.chart{{background:#fff;max-width:60rem;overflow-x:auto}}
-.chart svg{{width:100%;min-width:40rem;height:auto;display:block}}
-.n{{text-align:right;font-variant-numeric:tabular-nums}} code{{overflow-wrap:anywhere}}
+.charts{{display:flex;flex-wrap:wrap;gap:1rem}} .charts div{{flex:1 1 20rem;max-width:40rem}}
+.charts svg{{width:100%;height:auto;display:block}}
+.n{{text-align:right;font-variant-numeric:tabular-nums}} td.n{{white-space:nowrap}}
+code,td a{{overflow-wrap:anywhere}} td:first-child a{{display:block;min-width:8rem}}
+@media (prefers-color-scheme:dark){{.charts svg{{filter:invert(1) hue-rotate(180deg)}}}}
+@media (max-width:40rem){{.more{{display:none}} th,td{{padding:.3rem .4rem .3rem 0}} td{{overflow-wrap:anywhere}}}}
 </style></head><body>
 )";
 
@@ -50,8 +53,8 @@ std::string SourceText(const StoredModel& model) {
 
 std::string Row(const StoredModel& model) {
   return fmt::format(
-      "<tr><td><a href=\"{}\">{}</a></td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td class=\"n\">{}</td>"
-      "<td class=\"n\">{}</td></tr>\n",
+      "<tr><td><a href=\"{}\">{}</a></td><td>{}</td><td class=\"more\">{}</td><td class=\"more\">{}</td>"
+      "<td class=\"more\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>\n",
       CardPath(model), EscapeHtml(model.name), MachineText(model), SourceText(model), model::Name(model.output),
       EscapeHtml(model.group), Number(model.stated, "mae"), Number(model.stated, "mape"));
 }
@@ -62,19 +65,23 @@ std::string Line(std::string_view name, std::string_view html) {
 }
 
 std::string Errors(const model::PowerModel& model) {
-  std::string rows;
-  for (const model::ComponentModel& of : model.components) {
-    const auto cell = [](const std::optional<model::Accuracy>& accuracy, double model::Accuracy::* value) {
-      return accuracy ? fmt::format("{:.2f}", (*accuracy).*value) : std::string();
-    };
-    rows += fmt::format(
-        "<tr><td>{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>"
-        "<td class=\"n\">{}</td></tr>\n",
-        model::Name(of.component), EscapeHtml(of.trainer), cell(of.accuracy, &model::Accuracy::mae_watts),
-        cell(of.accuracy, &model::Accuracy::mape), cell(of.unseen, &model::Accuracy::mae_watts),
-        cell(of.unseen, &model::Accuracy::mape));
-  }
-  return rows;
+  const bool has_unseen =
+      std::ranges::any_of(model.components, [](const model::ComponentModel& of) { return of.unseen.has_value(); });
+  std::string table =
+      "<div class=\"wide\"><table><thead><tr><th>Component</th><th>Trainer</th><th class=\"n\">MAE (W)</th>"
+      "<th class=\"n\">MAPE (%)</th>";
+  if (has_unseen)
+    table += "<th class=\"n\">MAE on other machines (W)</th><th class=\"n\">MAPE on other machines (%)</th>";
+  table += "</tr></thead><tbody>\n";
+  const auto cells = [](const std::optional<model::Accuracy>& accuracy) {
+    return accuracy ? fmt::format("<td class=\"n\">{:.2f}</td><td class=\"n\">{:.2f}</td>", accuracy->mae_watts,
+                                  accuracy->mape)
+                    : std::string("<td></td><td></td>");
+  };
+  for (const model::ComponentModel& of : model.components)
+    table += fmt::format("<tr><td>{}</td><td>{}</td>{}{}</tr>\n", model::Name(of.component), EscapeHtml(of.trainer),
+                         cells(of.accuracy), has_unseen ? cells(of.unseen) : std::string());
+  return table + "</tbody></table></div>\n";
 }
 
 std::string FileLines(const StoredModel& model) {
@@ -106,8 +113,9 @@ std::string WriteListPage(const ModelIndex& index) {
   std::string page = fmt::format(kHead, "Power models");
   page += fmt::format("<h1>Power models</h1>\n<p>{} models. <a href=\"/models\">As JSON</a></p>\n", models.size());
   page +=
-      "<div class=\"wide\"><table><thead><tr><th>Model</th><th>Machine</th><th>Source</th><th>Output</th>"
-      "<th>Features</th><th class=\"n\">MAE (W)</th><th class=\"n\">MAPE (%)</th></tr></thead><tbody>\n";
+      "<div class=\"wide\"><table><thead><tr><th>Model</th><th>Machine</th><th class=\"more\">Source</th>"
+      "<th class=\"more\">Output</th><th class=\"more\">Features</th><th class=\"n\">MAE (W)</th><th class=\"n\">MAPE "
+      "(%)</th></tr></thead><tbody>\n";
   for (const StoredModel* const model : models) page += Row(*model);
   page += "</tbody></table></div>\n";
   if (!index.skipped.empty()) page += "<h2>Files that cannot be read</h2>\n<ul>\n";
@@ -129,11 +137,7 @@ std::string WriteCardPage(const StoredModel& model, const CardDetails& details) 
   page += Line("Signed", model.signature ? "yes" : "no");
   page += Line("Weights for old clients", model.judged_weights ? "yes" : "no");
   page += Line("Files", FileLines(model)) + "</tbody></table>\n";
-  page +=
-      "<h2>Stated errors</h2>\n<div class=\"wide\"><table><thead><tr><th>Component</th><th>Trainer</th>"
-      "<th class=\"n\">MAE (W)</th><th class=\"n\">MAPE (%)</th><th class=\"n\">MAE on other machines (W)</th>"
-      "<th class=\"n\">MAPE on other machines (%)</th></tr></thead><tbody>\n";
-  page += Errors(power) + "</tbody></table></div>\n";
+  page += "<h2>Stated errors</h2>\n" + Errors(power);
   if (details.model != nullptr) page += TestedSection(*details.model);
   return page + DecisionSection(details.decisions) + "</body></html>\n";
 }

@@ -44,8 +44,20 @@ TEST_F(ModelPagesTest, TheCardStatesErrorsAndFiles) {
   EXPECT_THAT(page, HasSubstr("<h1>epyc</h1>"));
   EXPECT_THAT(page, HasSubstr("amd_epyc_9654, 64 CPUs"));
   EXPECT_THAT(page, HasSubstr("<td class=\"n\">1.50</td><td class=\"n\">2.50</td>"));
+  EXPECT_THAT(page, Not(HasSubstr("on other machines"))) << "no component states such an error";
   EXPECT_THAT(page, HasSubstr("<a href=\"/models/epyc/model.json.sig\">"));
   EXPECT_THAT(page, HasSubstr(own.own->sha256));
+}
+
+TEST_F(ModelPagesTest, TheCardStatesErrorsOnOtherMachines) {
+  std::string text = testing::OwnModel("judged", 1, "p");
+  const std::string mark = "\"predictor\"";
+  text.insert(text.find(mark), R"("unseen":{"rows":9,"mae_watts":3.25,"mape":7.5,"r2":0.5},)");
+  files.Write("own/judged/model.json", text);
+  List();
+  const std::string page = WriteCardPage(*index->FindOwn("judged"));
+  EXPECT_THAT(page, HasSubstr("<th class=\"n\">MAPE on other machines (%)</th>"));
+  EXPECT_THAT(page, HasSubstr("<td class=\"n\">2.50</td><td class=\"n\">3.25</td><td class=\"n\">7.50</td></tr>"));
 }
 
 TEST_F(ModelPagesTest, HostileTextsAreEscaped) {

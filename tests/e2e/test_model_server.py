@@ -394,6 +394,7 @@ class Upload(ModelServerTest):
                         self.assertEqual(status, 201)
                         acknowledged += 1
                 killer.join()
+        print(f"{KILLS} kills of the server: {acknowledged} publishes")
         with self.uploads() as server:
             self.assertEqual(self.put(server, "m", own("m", 1, self.version(server) + 1))[0], 201)
 

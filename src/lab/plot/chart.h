@@ -72,5 +72,7 @@ struct Page {
 };
 
 [[nodiscard]] Drawing LayOut(const Page& page);
+/// One chart without a head, for pages that have their own. Narrow enough for a phone.
+[[nodiscard]] Drawing LayOut(const Panel& panel);
 
 }  // namespace kepler::lab::plot

@@ -62,16 +62,18 @@ std::string WithOwnIds(std::string_view svg, size_t number) {
 }
 
 std::string SectionHtml(std::string_view title, const Section& section, size_t number) {
-  std::string_view svg = section.svg;
-  if (const size_t begin = svg.find("<svg"); begin != std::string_view::npos) svg.remove_prefix(begin);
-  std::string out;
-  if (!svg.empty())
-    out = fmt::format("<div role=\"img\" aria-label=\"{}\">\n{}</div>\n", Escaped(title), WithOwnIds(svg, number));
+  std::string out = Figure(section.svg, title, number);
   for (const Sheet& sheet : section.sheets) out += SheetHtml(sheet);
   return out;
 }
 
 }  // namespace
+
+std::string Figure(std::string_view svg, std::string_view label, size_t number) {
+  if (const size_t begin = svg.find("<svg"); begin != std::string_view::npos) svg.remove_prefix(begin);
+  if (svg.empty()) return {};
+  return fmt::format("<div role=\"img\" aria-label=\"{}\">\n{}</div>\n", Escaped(label), WithOwnIds(svg, number));
+}
 
 std::string HtmlPage(std::string_view title, const std::vector<Section>& sections) {
   std::string out = fmt::format(

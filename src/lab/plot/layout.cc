@@ -13,6 +13,9 @@ constexpr double kMargin = 32;
 constexpr double kColumnGap = 40;
 constexpr double kPanelHeight = 360;
 constexpr double kWideHeight = 320;
+constexpr double kSingleWidth = 440;
+constexpr double kSingleHeight = 330;
+constexpr double kSingleMargin = 12;
 constexpr double kRowGap = 36;
 constexpr double kTitleSize = 22;
 constexpr double kPanelTitleSize = 15;
@@ -106,6 +109,20 @@ Drawing LayOut(const Page& page) {
   }
   out.height = top - kRowGap + kMargin;
   out.shapes.front() = Box{.corner = {}, .width = out.width, .height = out.height, .fill = kWhite};
+  return out;
+}
+
+Drawing LayOut(const Panel& panel) {
+  Drawing out;
+  out.width = kSingleWidth;
+  out.height = kSingleHeight;
+  out.shapes.emplace_back(Box{.corner = {}, .width = out.width, .height = out.height, .fill = kWhite});
+  DrawPanel(panel,
+            {.left = kSingleMargin,
+             .top = kSingleMargin,
+             .width = kSingleWidth - 2 * kSingleMargin,
+             .height = kSingleHeight - 2 * kSingleMargin},
+            out);
   return out;
 }
 

@@ -96,6 +96,10 @@ TEST(LayOut, AnyData_IsReadable) {
   ExpectReadable(LayOut(PageWith({})));
 }
 
+TEST(LayOut, OnePanel_IsReadable) {
+  for (const Panel& panel : PageWith({{.x = 0, .y = 40}, {.x = 1e3, .y = 1e13}}).panels) ExpectReadable(LayOut(panel));
+}
+
 TEST(LayOut, TitlesUnitsAndLegends_AreThere) {
   const std::string text = AllText(LayOut(PageWith({{.x = 1, .y = 2}, {.x = 3, .y = 4}})));
   for (const char* words :

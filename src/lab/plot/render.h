@@ -26,6 +26,10 @@ struct Section {
   std::vector<Sheet> sheets;
 };
 
+/// A drawing of RenderSvg() as an element of an HTML page, with a label for screen readers. Each drawing of a page
+/// needs another `number`: ids apply to the whole page, and every drawing has the same ones. Empty if `svg` is.
+[[nodiscard]] std::string Figure(std::string_view svg, std::string_view label, size_t number);
+
 /// A page that needs nothing but itself: of each section the drawing, and the figures as tables below. Texts stand for
 /// themselves.
 [[nodiscard]] std::string HtmlPage(std::string_view title, const std::vector<Section>& sections);
