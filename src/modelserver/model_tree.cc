@@ -169,12 +169,31 @@ class Builder {
     return found == types->second.end() ? std::nullopt : std::optional(found->machine);
   }
 
+  struct Version {
+    Loaded model;
+    std::optional<StoredFile> signature;
+  };
+  /// model.json and its signature, of one version. A publish replaces the link to their directory at any time, and
+  /// later publishes remove the directory.
+  [[nodiscard]] Result<Version> LoadVersion(const std::string& relative) const {
+    constexpr int kTries = 4;
+    for (int i = 1;; ++i) {
+      std::error_code error;
+      const fs::path directory = fs::canonical((fs::path(root_) / relative).parent_path(), error);
+      if (error && i == kTries) return FailErrno("find", relative, error.value());
+      auto model = Load(relative, (directory / kOwnFile).string());
+      auto signature = Load(relative + ".sig", (directory / kSignatureFile).string());
+      if (i < kTries && !fs::is_directory(directory, error)) continue;
+      if (!model) return std::unexpected(model.error());
+      if (!signature && signature.error().kind != ErrorKind::kNotFound) return std::unexpected(signature.error());
+      return Version{.model = *std::move(model),
+                     .signature = signature ? std::optional(std::move(signature->first)) : std::nullopt};
+    }
+  }
+
   Result<StoredModel> ReadOwn(const std::string& relative) {
-    // A publish replaces the link to the directory at any time. Both files must be of one version.
-    std::error_code error;
-    const fs::path directory = fs::canonical((fs::path(root_) / relative).parent_path(), error);
-    if (error) return FailErrno("find", relative, error.value());
-    KEPLER_TRY(auto file, Load(relative, (directory / kOwnFile).string()));
+    KEPLER_TRY(auto version, LoadVersion(relative));
+    auto& file = version.model;
     const std::string name = NameOfDir(fs::path(relative).parent_path().string());
     if (!IsModelName(name)) return Fail(ErrorKind::kInvalid, "its directory cannot be the name of a model");
     if (!own_names_.insert(name).second)
@@ -198,9 +217,7 @@ class Builder {
       model.weights_name = fmt::format("{}_0", TrainerOfWeights(known->model.components.front().predictor));
     }
     if (CanBeArchive(known->model)) model.archive_name = kOwnArchiveName;
-    auto signature = Load(relative + ".sig", (directory / kSignatureFile).string());
-    if (!signature && signature.error().kind != ErrorKind::kNotFound) return std::unexpected(signature.error());
-    if (signature) model.signature = std::move(signature->first);
+    model.signature = std::move(version.signature);
     return model;
   }
 

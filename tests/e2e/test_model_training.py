@@ -145,7 +145,7 @@ class TrainingTest(TrainingServer):
             wait_until(lambda: self.job(server, paths[0])["status"] != "queued", "the first job")
             child = self.children(server)
             self.assertEqual(len(child), 1, "one runs")
-            self.assertEqual(os.getpriority(os.PRIO_PROCESS, child[0]), 19)
+            wait_until(lambda: os.getpriority(os.PRIO_PROCESS, child[0]) == 19, "the child to lower its priority")
             for path in reversed(paths):
                 server.request("DELETE", path)
             wait_until(lambda: not self.children(server), "the end of the child")
