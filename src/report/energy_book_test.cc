@@ -4,15 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
 #include <numeric>
-#include <set>
 #include <string>
 #include <vector>
 
-#include "base/parse.h"
-#include "export/json_lines/lines.h"
-#include "export/series/visit.h"
+#include "report/energy_book_test_util.h"
 #include "report/row_name.h"
 #include "testing/snapshot_builder.h"
 
@@ -20,107 +16,6 @@ namespace kepler::report {
 namespace {
 
 using ::testing::HasSubstr;
-
-constexpr int64_t kStart = 1'700'000'000;
-
-std::vector<std::string> LinesOf(const snapshot::Snapshot& snapshot, const std::string& node) {
-  std::string text;
-  json_lines::AppendLines(snapshot, {.node = node, .levels = series::kAllLevels}, text);
-  std::vector<std::string> lines;
-  Splitter split(text, '\n');
-  while (const auto line = split.Next())
-    if (!line->empty()) lines.emplace_back(*line);
-  return lines;
-}
-
-/// A node whose agent writes lines. Pods get energy, and end.
-class FakeNode {
- public:
-  explicit FakeNode(std::string name = "n1") : name_(std::move(name)) { Restart(0); }
-
-  void Restart(int64_t second) {
-    begin_ = now_ = second;
-    pods_.clear();
-    departed_ = capped_ = unattributed_ = idle_ = Energy();
-  }
-  void Use(const std::string& pod, int64_t microjoules) { pods_[pod] += Energy::Microjoules(microjoules); }
-  /// The pod has only its id until then.
-  void UseUnnamed(const std::string& pod, int64_t microjoules) {
-    if (unnamed_.insert(pod).second) End(pod);
-    Use(pod, microjoules);
-  }
-  void Name(const std::string& pod) {
-    End(pod);
-    unnamed_.erase(pod);
-  }
-  void Idle(int64_t microjoules) { idle_ += Energy::Microjoules(microjoules); }
-  void Nobody(int64_t microjoules) { unattributed_ += Energy::Microjoules(microjoules); }
-  void Cap(int64_t microjoules) { capped_ += Energy::Microjoules(microjoules); }
-  void End(const std::string& pod) {
-    departed_ += pods_[pod];
-    pods_.erase(pod);
-  }
-  /// The lines of a tick at that second.
-  std::vector<std::string> Tick(int64_t second) {
-    auto snapshot = testing::EmptySnapshot({"package"});
-    snapshot.taken_at = WallTime(std::chrono::seconds(kStart + second));
-    snapshot.begun = BootTime(std::chrono::seconds(1'000 + second));
-    snapshot.started = BootTime(std::chrono::seconds(1'000 + begin_));
-    Energy active = departed_ + capped_ + unattributed_;
-    for (const auto& [name, energy] : pods_) {
-      active += energy;
-      const bool has_name = !unnamed_.contains(name);
-      testing::AddRow(
-          snapshot.pods,
-          snapshot::PodIdentity{.id = "id-" + name, .name = has_name ? name : "", .name_space = has_name ? "shop" : ""},
-          {energy});
-    }
-    const auto level = static_cast<size_t>(snapshot::Level::kPod);
-    snapshot.unlisted[level][0][0] = departed_;
-    snapshot.unlisted[level][1][0] = capped_;
-    snapshot.unattributed[0] = unattributed_;
-    snapshot.node[0].active = active;
-    snapshot.node[0].idle = idle_;
-    snapshot.node[0].total = active + idle_;
-    return LinesOf(snapshot, name_);
-  }
-
- private:
-  std::string name_;
-  int64_t begin_ = 0, now_ = 0;
-  std::map<std::string, Energy> pods_;
-  std::set<std::string> unnamed_;
-  Energy departed_, capped_, unattributed_, idle_;
-};
-
-Milliseconds At(int64_t second) { return Milliseconds(std::chrono::seconds(kStart + second)); }
-
-Result<Report> ReportOf(const std::vector<std::string>& lines, EnergyBook::Options options) {
-  EnergyBook book(std::move(options));
-  LineReader reader;
-  for (const std::string& line : lines) {
-    const auto read = reader.Read(line);
-    if (!read) return std::unexpected(read.error());
-    book.Add(**read);
-  }
-  return book.Close();
-}
-
-void Append(std::vector<std::string> more, std::vector<std::string>& to) {
-  to.insert(to.end(), more.begin(), more.end());
-}
-
-Energy SumOf(const Report& report) {
-  Energy sum;
-  for (const Row& row : report.rows) sum += row.amount.energy;
-  for (const Row& row : report.rest) sum += row.amount.energy;
-  return sum;
-}
-
-int64_t In(const std::vector<Row>& rows, std::string_view name) {
-  const auto row = std::ranges::find(rows, name, &Row::name);
-  return row == rows.end() ? -1 : row->amount.energy.microjoules();
-}
 
 TEST(EnergyBook, SeriesThatEndsAndComesBackBetweenTwoTicks_BeginsAtZero) {
   FakeNode node;
@@ -455,98 +350,6 @@ TEST(EnergyBook, AnyHistory_AddsUp) {
     for (const Energy bin : report->total.bins) bins += bin;
     EXPECT_EQ(bins, report->total.energy);
   }
-}
-
-TEST(EnergyBook, TimesWithoutTicks_AreNamed) {
-  FakeNode node;
-  std::vector<std::string> lines;
-  for (const int64_t second : {60, 120, 180, 240, 900, 960}) {
-    node.Use("web", 1000);
-    Append(node.Tick(second), lines);
-  }
-  const auto report = ReportOf(lines, {.by = By::kPod, .from = At(-600), .to = At(3600)});
-  ASSERT_TRUE(report) << report.error().message;
-  ASSERT_EQ(report->gaps.size(), 1U);
-  EXPECT_EQ(report->gaps[0].from, At(240));
-  EXPECT_EQ(report->gaps[0].to, At(900));
-  EXPECT_EQ(In(report->rows, "shop/web"), 6000) << "the energy in the gap is known";
-  ASSERT_EQ(report->downtimes.size(), 2U) << "before the agent started, and after its last tick";
-  EXPECT_EQ(report->downtimes[0].from, At(-600));
-  EXPECT_EQ(report->downtimes[0].to, At(0));
-  EXPECT_EQ(report->downtimes[1].from, At(960));
-  EXPECT_EQ(report->downtimes[1].to, At(3600));
-}
-
-/// A report of a node with ticks after these times. A negative time begins another run of the agent.
-Result<Report> TicksAfter(const std::vector<int64_t>& times, std::optional<int64_t> from, int64_t until) {
-  FakeNode node;
-  std::vector<std::string> lines;
-  int64_t second = 0;
-  for (const int64_t after : times) {
-    second += std::abs(after);
-    if (after < 0) node.Restart(second - 1);
-    node.Use("web", 1000);
-    Append(node.Tick(second), lines);
-  }
-  EnergyBook::Options options{.by = By::kPod, .to = At(second + until)};
-  if (from) options.from = At(*from);
-  return ReportOf(lines, options);
-}
-
-std::vector<int64_t> LengthsOf(const std::vector<Downtime>& times) {
-  std::vector<int64_t> seconds;
-  for (const Downtime& time : times) seconds.push_back((time.to - time.from).count() / 1000);
-  return seconds;
-}
-
-TEST(EnergyBook, GapsAmongTheFirstTicks_AreNamedAsLaterOnes) {
-  using Lengths = std::vector<int64_t>;
-  const Lengths early = {60, 60, 36'000, 60, 60, 60, 7'200, 60, 60, 60, 60, 60, 60, 3'600};
-  const auto report = TicksAfter(early, {}, 20'000);
-  EXPECT_EQ(LengthsOf(report->gaps), (Lengths{36'000, 7'200, 3'600}));
-  EXPECT_EQ(LengthsOf(report->downtimes), Lengths{20'000});
-  EXPECT_EQ(LengthsOf(TicksAfter(early, 40'000, 60)->gaps), (Lengths{7'200, 3'600})) << "one is before the period";
-  EXPECT_EQ(LengthsOf(TicksAfter({60, 36'000, 60, 60}, {}, 60)->gaps), Lengths{36'000}) << "few ticks";
-  EXPECT_EQ(LengthsOf(TicksAfter({60, 60, 60, 60, 36'000}, {}, 60)->gaps), Lengths{36'000});
-}
-
-/// A run begins with a short time between two ticks, and ends with one; between two runs the agent did not run.
-TEST(EnergyBook, OtherTimesAmongTheFirstTicks_AreNoInterval) {
-  std::vector<int64_t> times;
-  for (int run = 0; run < 4; ++run) times.insert(times.end(), {-3'600, 5, 60, 60, 7});
-  const auto runs = TicksAfter(times, {}, 100);
-  EXPECT_EQ(LengthsOf(runs->gaps), std::vector<int64_t>());
-  times.insert(times.end(), {600, 60});
-  EXPECT_EQ(LengthsOf(TicksAfter(times, {}, 100)->gaps), std::vector<int64_t>{600});
-  EXPECT_EQ(LengthsOf(TicksAfter({5, 60, 60}, {}, 100)->gaps), std::vector<int64_t>());
-  const auto short_runs = TicksAfter({-60, 5, -3'600, 5, -3'600, 5, 60, 60, 60, 60, 60, 60}, {}, 100);
-  EXPECT_EQ(LengthsOf(short_runs->gaps), std::vector<int64_t>());
-}
-
-TEST(EnergyBook, NodeWithOneTick_IsMissing) {
-  FakeNode one("n1"), two("n2");
-  std::vector<std::string> lines = one.Tick(60);
-  Append(one.Tick(120), lines);
-  Append(two.Tick(60), lines);
-  const auto report = ReportOf(lines, {.by = By::kNode, .from = At(30), .to = At(120)});
-  ASSERT_TRUE(report) << report.error().message;
-  EXPECT_EQ(report->nodes, std::vector<std::string>{"n1"});
-  ASSERT_EQ(report->downtimes.size(), 1U);
-  EXPECT_EQ(report->downtimes[0].node, "n2");
-}
-
-TEST(EnergyBook, SortedSource_KeepsNoTimes_ButRefusesATickTwice) {
-  FakeNode node;
-  std::vector<std::string> lines;
-  for (const int64_t second : {60, 120, 180}) {
-    node.Use("web", 10);
-    Append(node.Tick(second), lines);
-  }
-  Append(node.Tick(120), lines);
-  const auto report = ReportOf(lines, {.by = By::kPod, .is_sorted = true});
-  ASSERT_TRUE(report) << report.error().message;
-  EXPECT_EQ(report->repeated, 1U);
-  EXPECT_EQ(In(report->rows, "shop/web"), 20);
 }
 
 }  // namespace
