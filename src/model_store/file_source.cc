@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// fs::file_type::none where nobody can say: a server that hangs up, a loop of links.
+/// Returns fs::file_type::none if the type cannot be read, for example because of a loop of links.
 fs::file_type TypeOf(const std::string& path) {
   std::error_code unused;
   return fs::status(path, unused).type();
@@ -25,7 +25,7 @@ fs::file_type TypeOf(const std::string& path) {
 /// Returns the model file of a directory entry, "" for none. An entry that cannot be checked may be one: reading it
 /// then gives the error, and its model stays in use.
 std::string ModelFileOf(const std::string& directory, const std::string& name) {
-  if (name.starts_with('.')) return {};  // an editor's, or where Kubernetes keeps the files that it links to
+  if (name.starts_with('.')) return {};  // a file of an editor, or Kubernetes' directory of the linked files
   std::string path = directory + '/' + name;
   if (name.ends_with(".json") && TypeOf(path) != fs::file_type::directory) return path;
   path += "/model.json";
@@ -86,12 +86,12 @@ void FileSource::Read(const std::string& path, Look& look) {
 }
 
 Result<bool> FileSource::Take(const std::string& path, const FileStamp& stamp, File& file) const {
-  // Without reading it: a file that is too large is checked again each time.
+  // A file that is too large is not read, so its size is checked at each refresh.
   const auto with_path = [&](const Error& error) { return Fail(error.kind, path + ": " + error.message); };
   if (const Status fits = file.loaded.Check(static_cast<uint64_t>(stamp.size)); !fits) return with_path(fits.error());
   KEPLER_TRY(const IncomingText read, ReadIncomingText(path, budget_.limits().model, budget_));
   const std::string_view text = read.text();
-  // What is not signed yet may be so a minute later, and is read again although it is the same.
+  // A file without a valid signature is read again at the next refresh, because the signature may arrive later.
   if (keys_ != nullptr)
     if (const Status is_signed = CheckSignature(path, text); !is_signed) return with_path(is_signed.error());
   const std::string name = is_directory_ ? model::NameOfFile(path) : place_.name;

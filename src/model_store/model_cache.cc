@@ -26,8 +26,8 @@ bool AreDigits(std::string_view text, size_t count) {
   return text.size() == count && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-/// Of "KEY-CHECKSUM.json" the checksum, and "new" of one that was not written to its end; "" of what somebody else put
-/// there.
+/// Returns the checksum in "KEY-CHECKSUM.json", "new" for a file that was not completely written, and "" for a file
+/// that is not from this cache.
 std::string_view SumOf(std::string_view name) {
   if (!AreDigits(name.substr(0, kKeyDigits), kKeyDigits) || !name.substr(kKeyDigits).starts_with('-')) return {};
   std::string_view sum = name.substr(kKeyDigits + 1);
@@ -46,7 +46,7 @@ std::string ModelCache::PrefixOf(std::string_view key) { return model::Sha256(ke
 Result<IncomingText> ModelCache::Load(std::string_view key, TextBudget& budget) const {
   if (directory_.empty()) return Fail(ErrorKind::kNotFound, "no cache is configured");
   KEPLER_TRY(const std::vector<std::string> names, os::ListDir(directory_));
-  // More than one where the process was killed between writing one and removing the other.
+  // There are two files if the process was killed after it wrote the new one and before it removed the old one.
   std::vector<std::pair<int64_t, std::string>> kept;
   for (const std::string& name : names)
     if (name.starts_with(PrefixOf(key)) && IsWhole(name))

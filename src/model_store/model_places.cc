@@ -18,7 +18,7 @@ std::string ListOf(const model::ModelSet& set) {
   return set.size() > kMaxNamed ? names + ", ..." : names;
 }
 
-/// What `work` found; an exception is a failure like any other.
+/// Returns the result of `work`. An exception counts as a failed refresh.
 Look LookAt(const std::function<void(Look&)>& work) {
   Look look;
   const Status looked = Guarded("", [&] { return work(look), Status(); });
@@ -122,7 +122,7 @@ Nanoseconds ModelPlaces::Pause(BootTime now, BootTime due) {
   return std::min<Nanoseconds>(due - now, std::chrono::minutes(1));
 }
 
-/// Each place answers for itself; this is for what is left, such as a line of the log without memory.
+/// Places report their own failures. This catches the others, such as a log line for which no memory is left.
 void ModelPlaces::Safely(const std::function<void()>& work) {
   if (Guarded("", [&] { return work(), Status(); })) return;
   const std::scoped_lock lock(mutex_);
@@ -146,7 +146,7 @@ void ModelPlaces::Take(Watched& place, const Look& look) {
   if (!place.is_published) Publish(place);
 }
 
-/// Under the mutex.
+/// The caller holds the mutex.
 void ModelPlaces::NoteSuccess(Watched& place) {
   place.fetched = status_.last_success = clock_->Wall();
   if (!place.is_url) return;
@@ -155,8 +155,8 @@ void ModelPlaces::NoteSuccess(Watched& place) {
     if (each.is_url) status_.last_fetch = std::min(*status_.last_fetch, each.fetched);
 }
 
-/// Under the mutex, as is what follows: of other places it uses the published models, since their sources belong to
-/// other threads.
+/// The caller holds the mutex, also for the functions below. Uses the published models of other places, because other
+/// threads use their sources.
 void ModelPlaces::Publish(Watched& place) {
   place.models.clear();
   place.source->AddTo(place.models);

@@ -20,7 +20,7 @@ Status ModelStore::Start(std::chrono::milliseconds patience) {
 }
 
 size_t ModelStore::descriptors() const {
-  // Of a URL: three of Asio's loop, the connection, or before that a file of certificates or what looks a name up.
+  // For a URL: three of Asio's loop, and the connection; before it a certificate file, or sockets of a DNS lookup.
   constexpr size_t kOfOnePlace = 6;
   return kOfOnePlace * places_->size();
 }

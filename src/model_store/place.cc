@@ -38,13 +38,13 @@ Status TakeOption(std::string_view option, Place& place) {
   return place.output ? Status() : Refuse("power= must be AbsPower or DynPower");
 }
 
-/// Whether somebody meant options by it; else it is a part of the name of a file.
+/// Returns true if the text after '#' is meant as options. Otherwise it is a part of the file name.
 bool AreOptions(std::string_view behind) {
   const std::string lower = ToLowerAscii(behind);
   return !behind.contains('/') && (behind.contains('=') || lower == "sha256" || lower == "power");
 }
 
-/// Cuts "#sha256=…&power=…" off.
+/// Removes "#sha256=…&power=…" from the text and stores the options.
 Status TakeOptions(std::string_view& text, Place& place) {
   const size_t at = text.rfind('#');
   if (at == std::string_view::npos) return {};

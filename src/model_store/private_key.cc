@@ -9,13 +9,13 @@
 
 namespace kepler::model_store {
 Result<PrivateKey> PrivateKey::Parse(std::string_view pem) {
-  // Without it OpenSSL would ask for the password of an encrypted key on the terminal.
+  // Without this callback OpenSSL would read the password of an encrypted key from the terminal.
   const auto no_password = [](char* /*buffer*/, int /*size*/, int /*writes*/, void* /*user*/) { return 0; };
   const std::unique_ptr<BIO, decltype(&BIO_free)> text(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())),
                                                        BIO_free);
   std::shared_ptr<EVP_PKEY> key(text ? PEM_read_bio_PrivateKey(text.get(), nullptr, no_password, nullptr) : nullptr,
                                 EVP_PKEY_free);
-  ERR_clear_error();  // it is this thread's, and TLS looks at it
+  ERR_clear_error();  // TLS reads the error queue of this thread
   if (!key)
     return Fail(ErrorKind::kMalformed,
                 "it is not a private key in PEM without a password (-----BEGIN PRIVATE KEY-----); make one with "

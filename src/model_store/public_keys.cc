@@ -23,12 +23,12 @@ using Bio = std::unique_ptr<BIO, Free<BIO_free>>;
 using Pkey = std::unique_ptr<EVP_PKEY, Free<EVP_PKEY_free>>;
 using Digest = std::unique_ptr<EVP_MD_CTX, Free<EVP_MD_CTX_free>>;
 
-/// Without it OpenSSL would ask for the password of an encrypted text on the terminal.
+/// Without this callback OpenSSL would read the password of an encrypted text from the terminal.
 int NoPassword(char* /*buffer*/, int /*size*/, int /*writes*/, void* /*user*/) { return 0; }
 
 const unsigned char* Bytes(std::string_view text) { return reinterpret_cast<const unsigned char*>(text.data()); }
 
-/// Each from its "-----BEGIN " to the next one.
+/// Splits the text into blocks: each begins with "-----BEGIN ".
 std::vector<std::string_view> BlocksOf(std::string_view pem) {
   constexpr std::string_view kBegin = "-----BEGIN ";
   std::vector<std::string_view> blocks;
@@ -42,8 +42,8 @@ std::vector<std::string_view> BlocksOf(std::string_view pem) {
 
 using Coordinate = std::array<unsigned char, 32>;  // y of a point, little-endian; its top bit is the sign of x
 
-/// y of the points of order 1, 2, 4 and 8 (each sign of x), as libsodium's ge25519_has_small_order lists them. With one
-/// as the key a signature that nobody made is good: [S]B = R + [k]A holds for chosen R and S, whatever the text.
+/// y of the points of order 1, 2, 4 and 8 (each sign of x), as libsodium's ge25519_has_small_order lists them. With
+/// such a key anybody can make a valid signature: [S]B = R + [k]A holds for chosen R and S and any text.
 constexpr std::array<Coordinate, 5> kSmallOrder = {{
     {0x01},  // 1
     {0xec, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
@@ -55,13 +55,13 @@ constexpr std::array<Coordinate, 5> kSmallOrder = {{
      0x2a, 0x20, 0x53, 0xfa, 0x2c, 0x39, 0xcc, 0xc6, 0x4e, 0xc7, 0xfd, 0x77, 0x92, 0xac, 0x03, 0x7a},  // 8
 }};
 
-/// Whether y is not below 2^255 - 19: another spelling of a point (RFC 8032, 5.1.3).
+/// Returns true if y is at least 2^255 - 19: a second encoding of a point, which RFC 8032, 5.1.3 forbids.
 bool IsNotReduced(const Coordinate& y) {
   const auto middle = std::span(y).subspan(1, y.size() - 2);
   return y.back() == 0x7f && y.front() >= 0xed && std::ranges::all_of(middle, [](auto byte) { return byte == 0xff; });
 }
 
-/// Whether anybody can sign for the key, or its bytes are no point as RFC 8032 writes one.
+/// Returns true if anybody can sign for the key, or if its bytes are not a valid encoding of a point (RFC 8032).
 bool IsWeak(Coordinate key) {
   key.back() &= 0x7f;
   return IsNotReduced(key) || std::ranges::find(kSmallOrder, key) != kSmallOrder.end();
@@ -81,7 +81,7 @@ bool IsSigned(std::span<const unsigned char> by, std::string_view text, std::str
 
 Result<PublicKeys> PublicKeys::Parse(std::string_view pem) {
   auto blocks = BlocksOf(pem);
-  if (blocks.empty()) blocks.push_back(pem);  // which says why not
+  if (blocks.empty()) blocks.push_back(pem);  // ParseOne() returns the error
   if (blocks.size() > kMax)
     return Fail(ErrorKind::kInvalid, fmt::format("it has {} keys; the maximum is {}", blocks.size(), kMax));
   PublicKeys parsed;
@@ -99,7 +99,7 @@ Result<PublicKeys> PublicKeys::Parse(std::string_view pem) {
 Result<PublicKeys::Key> PublicKeys::ParseOne(std::string_view pem) {
   const Bio text(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
   const Pkey key(text ? PEM_read_bio_PUBKEY(text.get(), nullptr, NoPassword, nullptr) : nullptr);
-  ERR_clear_error();  // it is this thread's, and TLS looks at it
+  ERR_clear_error();  // TLS reads the error queue of this thread
   if (!key)
     return Fail(ErrorKind::kMalformed,
                 "it is not a public key in PEM (-----BEGIN PUBLIC KEY-----); write it with openssl pkey -in PRIVATE "

@@ -17,7 +17,7 @@ constexpr std::string_view kPort = "MODEL_SERVER_PORT";
 constexpr std::string_view kPaths[] = {"MODEL_SERVER_MODEL_REQ_PATH", "MODEL_SERVER_MODEL_LIST_PATH"};
 constexpr std::string_view kDefaultHost = "kepler-model-server.kepler.svc.cluster.local";
 
-/// Kepler 0.7 takes the port only with its default host.
+/// As in Kepler 0.7, the port counts only if no URL is set; the host is then the default one.
 std::string UrlOf(const std::string& url, const std::string& port) {
   if (url.empty()) return fmt::format("http://{}:{}", kDefaultHost, port.empty() ? "8100" : port);
   return url.contains("://") ? url : "http://" + url;

@@ -23,7 +23,7 @@ bool IsOldServer(const http::client::Answer& answer) {
   return (answer.status == 404 || answer.status == 405) && !ToLowerAscii(answer.wanted).starts_with("text/plain");
 }
 
-/// What a model server says, if it is text; "" for a page.
+/// Returns the reason that a model server gives; "" if the answer is an HTML page.
 std::string ReasonIn(const http::client::Answer& refusal) {
   constexpr size_t kMaxReason = 300;
   const std::string_view text = Trim(refusal.body);
@@ -150,7 +150,7 @@ void UrlSource::Refresh(Look& look, const std::stop_token& stop) {
   if (fetched->is_new || kept_ != fetched->answer.signature()) Keep(fetched->answer, fetched->is_new, look);
 }
 
-/// What could not be kept is tried again with each answer, and said of each model once.
+/// A model that could not be saved is saved again after the next answer. The error is logged once per model.
 void UrlSource::Keep(const Answer& answer, bool is_new, Look& look) {
   const Status kept = cache_.Save(place_.CacheKey(keys_ != nullptr), answer.whole.text());
   kept_.reset();
