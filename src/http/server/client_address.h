@@ -1,6 +1,6 @@
 #pragma once
-// Who a client is where clients share something fairly: its IPv4 address, or the /64 of its IPv6 address, since whoever
-// has one address there has 2^64 of them. Many may hide behind one (NAT).
+// ClientAddress: the unit by which clients share limits fairly. It is the IPv4 address, or the /64 network of the IPv6
+// address, because the owner of one IPv6 address usually has 2^64 of them. Behind NAT, several clients share one.
 #include <sys/socket.h>
 
 #include <array>
@@ -10,15 +10,15 @@
 namespace kepler::http::server {
 
 struct ClientAddress {
-  std::array<unsigned char, 8> prefix{};  // network order; of IPv4 the first four
+  std::array<unsigned char, 8> prefix{};  // network order; IPv4 uses the first four bytes
   bool v6 = false;
   auto operator<=>(const ClientAddress&) const = default;
 };
 
-/// An IPv4 client of an IPv6 socket is one of IPv4. Other families, and an address that is cut, are all one client.
+/// An IPv4 client of an IPv6 socket is an IPv4 client. All truncated addresses and other families are one client.
 [[nodiscard]] ClientAddress AddressOf(const sockaddr_storage& peer, socklen_t size);
-/// What one who has many addresses usually has: 127.0.0.0/8 (any local user may take any of these), an IPv4 /24, an
-/// IPv6 /48.
+/// The network that one owner of many addresses usually has: 127.0.0.0/8 (any local user may use all of it), an IPv4
+/// /24, or an IPv6 /48.
 struct ClientNetwork {
   std::array<unsigned char, 6> prefix{};  // network order
   bool v6 = false;

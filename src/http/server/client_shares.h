@@ -1,5 +1,5 @@
 #pragma once
-// How many connections each network has, and within it each client, so that at the limit the one with most gives way.
+// Number of connections per network and client. At the limit, the network and client with the most of them lose one.
 // The network comes first, because an IPv6 /48 holds 65,536 client addresses (/64). The client comes second, so that
 // one client cannot keep its neighbours out.
 // Pure; on the I/O thread.
@@ -21,7 +21,7 @@ class ClientShares {
     ++network.connections;
     ++network.clients[client];
   }
-  /// `client` has one.
+  /// `client` must have a connection.
   void Remove(const ClientAddress& client) {
     const auto network = networks_.find(NetworkOf(client));
     const auto share = network->second.clients.find(client);
@@ -29,11 +29,11 @@ class ClientShares {
     if (--network->second.connections == 0) networks_.erase(network);
   }
   struct Crowd {
-    std::vector<ClientAddress> clients;  // that have as many as each other; sorted, never empty
-    size_t connections = 0;              // of their network; of each client if it is the newcomer's network
+    std::vector<ClientAddress> clients;  // clients with equally many connections; sorted, never empty
+    size_t connections = 0;              // of their network; of each client if the newcomer is in the same network
   };
-  /// The clients with most connections of the network with most, if the network of `newcomer` has fewer even with one
-  /// more; else those of its own network, if `newcomer` has fewer even with one more.
+  /// Returns the clients with the most connections in the network with the most, if the newcomer's network has fewer
+  /// even with one more. Else returns those of the newcomer's network, if `newcomer` has fewer even with one more.
   [[nodiscard]] std::optional<Crowd> MoreThan(const ClientAddress& newcomer) const {
     const auto largest =
         std::ranges::max_element(networks_, {}, [](const auto& network) { return network.second.connections; });

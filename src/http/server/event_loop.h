@@ -25,16 +25,16 @@ using Task = std::move_only_function<void()>;
 class EventLoop {
  public:
   EventLoop();
-  ~EventLoop();  // destroys what was posted and never ran
+  ~EventLoop();  // destroys posted tasks that have not run
 
-  /// Runs tasks on the calling thread until Stop(); may be called again then.
+  /// Runs tasks on the calling thread until Stop(). May be called again after that.
   void Run();
   /// From any thread. Run() returns after the task in progress.
   void Stop();
   /// From any thread. The task runs on the loop's thread, after those posted before it.
   void Post(Task task);
 
-  /// For what else waits on this loop.
+  /// For other objects of Asio that wait on this loop.
   [[nodiscard]] boost::asio::io_context& context() { return *context_; }
 
  private:
@@ -59,8 +59,8 @@ class Timer {
 
 enum class IoState : uint8_t {
   kDone,
-  kWantRead,   // again when the socket is readable
-  kWantWrite,  // again when the socket is writable
+  kWantRead,   // repeat the call when the socket is readable
+  kWantWrite,  // repeat the call when the socket is writable
   kEnd,        // the peer has closed its side
   kFailed      // nothing more can be done with this connection
 };
@@ -70,8 +70,8 @@ struct IoResult {
   size_t bytes = 0;  // with kDone
 };
 
-/// A non-blocking TCP socket, plain or TLS, that says when it is ready. On the I/O thread, which has SIGPIPE blocked
-/// (OpenSSL writes without MSG_NOSIGNAL); made and destroyed also while the loop does not run.
+/// A non-blocking TCP socket, plain or TLS, that calls a task when it is ready. On the I/O thread, which blocks SIGPIPE
+/// (OpenSSL writes without MSG_NOSIGNAL). May be created and destroyed while the loop does not run.
 class Socket {
  public:
   [[nodiscard]] static Result<Socket> Create(EventLoop& loop, UniqueFd fd);
@@ -80,28 +80,28 @@ class Socket {
   ~Socket();  // closes
 
   [[nodiscard]] int fd() const;
-  /// One shot; at most one wait per direction at a time. A task that still waits when the socket closes is destroyed
+  /// Runs `task` once. At most one wait per direction at a time. If the socket closes, a waiting task is destroyed
   /// without running.
   void WhenReadable(Task task);
   void WhenWritable(Task task);
   /// Runs `task` when the peer resets the connection, but not when it only ends its own side: it may still read.
   void WhenReset(Task task);
   void Close();
-  /// The kernel then drops what is unsent, and tells the peer by a reset.
+  /// After this call, closing the socket drops unsent data and sends a reset to the peer.
   void ResetOnClose();
 
-  /// When the client has said something: who says nothing costs no TLS state, which is kilobytes.
+  /// Call it after the first bytes of the client have arrived. A silent client then costs no TLS state (kilobytes).
   [[nodiscard]] IoState Handshake(SSL_CTX* tls);
   [[nodiscard]] IoResult Read(std::span<char> into);
   /// Subject (RFC 2253) of the client's certificate if a known authority has signed it; else "".
   [[nodiscard]] std::string CertificateSubject() const;
-  /// Past TLS.
+  /// Reads from the socket without TLS.
   [[nodiscard]] IoResult ReadBare(std::span<char> into);
-  /// The first byte, bare, that has come and was not read.
+  /// Returns the first unread byte, without TLS; nothing if there is none.
   [[nodiscard]] std::optional<char> Peek();
-  /// Writes what it can of all parts, in one system call or TLS record where possible.
+  /// Writes as much of all parts as possible, in one system call or TLS record if it can.
   [[nodiscard]] IoResult Write(std::span<const std::string_view> parts);
-  /// Says goodbye: close_notify, then FIN. Best effort; ReadBare() stays possible.
+  /// Sends close_notify, then FIN. Best effort; ReadBare() stays possible.
   void CloseWriting();
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
-// Who guesses: failed logins by client, and how long each has to wait before the next password is hashed for it. Pure;
-// time is handed in. Nobody is excused by a login that works, or a guesser with an account would begin anew at will;
-// failures are forgotten with time.
+// FailedLogins: failed logins per client, and the time that a client must wait before its next password is hashed.
+// Failures are forgotten after kMemory. A successful login does not reset them: an attacker with an account could then
+// continue to guess. Pure; the caller passes the time.
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -13,16 +13,16 @@ namespace kepler::http::server {
 
 class FailedLogins {
  public:
-  static constexpr uint64_t kFirstToWait = 5;  // the hashed failure from which on one waits: people mistype
-  static constexpr size_t kMaxClients = 1024;  // beyond, the one is forgotten whose last failure is the oldest
-  static constexpr std::chrono::seconds kFirstWait{1}, kLongestWait{60};  // doubled with each failure
+  static constexpr uint64_t kFirstToWait = 5;  // from this hashed failure on a client waits; users mistype passwords
+  static constexpr size_t kMaxClients = 1024;  // above it, the client with the oldest latest failure is forgotten
+  static constexpr std::chrono::seconds kFirstWait{1}, kLongestWait{60};  // the wait doubles with each failure
   static constexpr std::chrono::minutes kMemory{10};
 
-  /// One more, `hashed` where it cost a hash. Returns how many there are of this client by now.
+  /// Records a failure. `hashed`: it cost a hash. Returns the number of failures of this client.
   uint64_t Add(const ClientAddress& client, bool hashed, BootTime now);
-  /// Until its next password is hashed; 0 for who has not failed too often.
+  /// Returns the time until the next password of the client is hashed; 0 if it may be hashed now.
   [[nodiscard]] std::chrono::nanoseconds Wait(const ClientAddress& client, BootTime now) const;
-  /// Whether it has failed and that is not forgotten.
+  /// Returns true if the client has a failure that is not forgotten.
   [[nodiscard]] bool Has(const ClientAddress& client, BootTime now) const;
   [[nodiscard]] size_t size() const { return clients_.size(); }
 

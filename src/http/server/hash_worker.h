@@ -1,5 +1,5 @@
 #pragma once
-// The thread that hashes passwords. A hash cannot be interrupted, so the thread is left behind in one (base/thread.h).
+// The thread that hashes passwords. At the end of the server, a running hash is left behind (base/thread.h).
 #include <deque>
 #include <functional>
 #include <memory>
@@ -18,24 +18,24 @@ class HashWorker {
   using Done = std::function<void(const LoginJob& job, bool matches)>;  // on the loop's thread, without the password
 
   HashWorker(EventLoop& loop, Matches matches, Done done);
-  /// After the loop has stopped. A hash in progress goes on without anybody to tell.
+  /// Call after the loop has stopped. A hash in progress continues, and its result is not reported.
   ~HashWorker();
   HashWorker(const HashWorker&) = delete;
   HashWorker& operator=(const HashWorker&) = delete;
 
-  /// Makes the thread if there is none yet.
+  /// Starts the thread if it does not run yet.
   [[nodiscard]] Status Start() { return pool_.Start(); }
-  /// As LoginQueue::Add(). The job waits until Start() has made the thread.
+  /// As LoginQueue::Add(). The job waits until Start() has started the thread.
   [[nodiscard]] LoginQueue::Added Add(LoginJob job);
-  /// What waits of one client, which is then not hashed.
+  /// Removes and returns the waiting jobs of one client. Their passwords are not hashed.
   [[nodiscard]] std::deque<LoginJob> TakeAllOf(const ClientAddress& client);
 
  private:
   struct Shared;
   static void HashNext(Shared& shared, const std::stop_token& stop);
 
-  const std::shared_ptr<Shared> shared_;  // with the jobs of the thread, which may outlive this
-  WorkerPool pool_;                       // at least as many jobs as logins wait; each takes one login, if any is left
+  const std::shared_ptr<Shared> shared_;  // shared with the jobs of the thread, which may outlive this object
+  WorkerPool pool_;                       // has at least one job per waiting login; each job takes one login, if any
 };
 
 }  // namespace kepler::http::server

@@ -1,5 +1,5 @@
 #pragma once
-// "host:port" to a listening socket.
+// Opens a listening socket for an address such as "host:port".
 #include <span>
 #include <string>
 #include <string_view>
@@ -9,26 +9,26 @@
 
 namespace kepler::http::server {
 
-/// A socket that Listen() has opened, and for which address.
+/// A socket that Listen() has opened, and its address.
 struct OwnAddress {
   std::string address;
   int fd = -1;
 };
 
-/// A non-blocking TCP socket in the listening state; no host is every interface, IPv6 and IPv4. Errors name the address
-/// and what to do: also the one of `ours` that is in the way, for names are known to be one host only here. May ask a
-/// name server where the host is a name.
+/// Returns a non-blocking TCP socket in the listening state. An empty host means all interfaces, IPv6 and IPv4. Errors
+/// name the address and the remedy. If the address is in use by a socket of `ours`, they name its address, too: two
+/// names may mean the same host. Resolves a host name, so it may block.
 [[nodiscard]] Result<UniqueFd> Listen(std::string_view address, std::span<const OwnAddress> ours = {});
 
-/// As Listen(), but bound only: other programs may listen there meanwhile. No descriptor where a socket has the port
-/// that is none of `ours`.
+/// As Listen(), but only binds the socket, so other programs may still listen there. Returns no descriptor if a socket
+/// that is not in `ours` has the port.
 [[nodiscard]] Result<UniqueFd> CheckAddress(std::string_view address, std::span<const OwnAddress> ours = {});
 
-/// Whether only this machine reaches an address, by how it is written: ::1, 127.0.0.0/8 and localhost; of other names
-/// nobody knows.
+/// Returns true if the text of the address shows that only this machine can reach it: ::1, 127.0.0.0/8 or localhost.
+/// Other names are not resolved.
 [[nodiscard]] bool NamesLoopback(std::string_view address);
 
-/// "127.0.0.1:28282", "[::1]:28282"; "" where the descriptor is no bound TCP socket.
+/// Returns "127.0.0.1:28282" or "[::1]:28282"; "" if the descriptor is not a bound TCP socket.
 [[nodiscard]] std::string LocalAddress(int fd);
 
 }  // namespace kepler::http::server

@@ -1,7 +1,7 @@
 #pragma once
-// Passwords that wait to be hashed: each network in turn, and within a network each client, those that have not failed
-// first. Who guesses makes others wait for the hash in progress and one for each network that it guesses from; those of
-// its own network for one of each address too that it has not failed from yet. Pure.
+// Passwords that wait to be hashed. Networks take turns, and the clients in a network, those without a failed login
+// first. An attacker delays other clients by the running hash and one hash per network that it uses. Clients in its own
+// network also wait for one hash per address that has not failed yet. Pure.
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -15,34 +15,34 @@
 
 namespace kepler::http::server {
 
-using PasswordTag = std::array<unsigned char, 32>;  // stands for (user, hash, password)
+using PasswordTag = std::array<unsigned char, 32>;  // identifies (user, hash, password)
 
 struct LoginJob {
   ClientAddress client;
   PasswordTag tag{};
   bool known_user = false;
-  bool has_failed = false;  // the client, before
+  bool has_failed = false;  // the client has a failed login
   std::string hash;
   std::string password;
 };
 
 class LoginQueue {
  public:
-  static constexpr size_t kMaxOfOne = 4;  // waiting, of one client
-  static constexpr size_t kMax = 256;     // of all
+  static constexpr size_t kMaxOfOne = 4;  // waiting jobs of one client
+  static constexpr size_t kMax = 256;     // waiting jobs of all clients
 
   struct Added {
-    bool queued = false;                // no: too many wait
-    std::optional<LoginJob> dropped{};  // had to go instead
+    bool queued = false;                // false: the queue is full
+    std::optional<LoginJob> dropped{};  // the job that was dropped for the new one
   };
-  /// A full queue drops the newest job of the client that has most in the network that has most, where the new one's
-  /// network or client has fewer; for who has not failed also one of a network that has.
+  /// If the queue is full, drops the newest job of the client with the most jobs in the network with the most, if the
+  /// new job's network or client has fewer. For a client without a failed login: also of a network that only failed.
   [[nodiscard]] Added Add(LoginJob job);
-  /// The first one of the client whose turn it is.
+  /// Removes and returns the first job of the client whose turn it is.
   [[nodiscard]] std::optional<LoginJob> Take();
-  /// All of one client.
+  /// Removes and returns all jobs of one client.
   [[nodiscard]] std::deque<LoginJob> TakeAllOf(const ClientAddress& client);
-  /// Who waits of its network goes before it from now on, unless they have failed too.
+  /// From now on, clients of the same network without a failed login are before this client.
   void MarkFailed(const ClientAddress& client);
   [[nodiscard]] bool empty() const { return jobs_.empty(); }
 
@@ -50,7 +50,7 @@ class LoginQueue {
   struct Client {
     uint64_t turn = 0;  // the smallest is next
     bool has_failed = false;
-    size_t jobs = 0;  // never none
+    size_t jobs = 0;  // at least 1
   };
   struct Network {
     uint64_t turn = 0;
@@ -62,21 +62,21 @@ class LoginQueue {
   [[nodiscard]] bool AllFailed(const ClientNetwork& network) const;
   [[nodiscard]] std::optional<LoginJob> MakeRoomFor(const LoginJob& job);
 
-  Jobs jobs_;  // as they came; few enough to be searched
+  Jobs jobs_;  // in the order of their arrival; few enough for a linear search
   std::map<ClientAddress, Client> clients_;
   std::map<ClientNetwork, Network> networks_;
   uint64_t last_turn_ = 0;
 };
 
-/// What failed logins may cost: a quarter of a processor in the long run, however many clients there are. What was
-/// saved up covers 15 hashes of half a second. Pure.
+/// Limit of the CPU time for failed logins of all clients: a quarter of a CPU in the long run. The credit that
+/// accumulates meanwhile covers 15 hashes of half a second. Pure.
 class HashBudget {
  public:
   using SteadyTime = std::chrono::steady_clock::time_point;
 
-  /// A hash that took `took` was for nothing.
+  /// Records a failed login whose hash took `took`.
   void Wasted(std::chrono::nanoseconds took, SteadyTime now) { paid_at_ = std::max(paid_at_, now) + kShare * took; }
-  /// When the next one may begin.
+  /// Time at which the next hash may begin.
   [[nodiscard]] SteadyTime Next() const { return paid_at_ - kCredit; }
 
  private:
