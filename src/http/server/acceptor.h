@@ -1,5 +1,5 @@
 #pragma once
-// One listening socket: accepts, admits or refuses, and waits out a shortage of descriptors. On the I/O thread.
+// Acceptor: a listening socket. It admits or refuses connections, and pauses without descriptors. On the I/O thread.
 #include <chrono>
 #include <string>
 #include <vector>
@@ -24,10 +24,10 @@ class Acceptor {
  private:
   void Admit(UniqueFd fd, const ClientAddress& client);
   [[nodiscard]] Connection* LeastOfAll() const;
-  [[nodiscard]] bool IsNew(const Connection::Waiting& waiting) const;  // its first_words_time is not over
+  [[nodiscard]] bool IsNew(const Connection::Waiting& waiting) const;  // true during its first_words_time
   [[nodiscard]] size_t NewcomersOtherThan(const std::vector<ClientAddress>& clients) const;
   [[nodiscard]] Connection* OldestOf(const std::vector<ClientAddress>& clients) const;
-  [[nodiscard]] bool MakeRoom(const ClientAddress& newcomer);  // false: all are being served, and none has too many
+  [[nodiscard]] bool MakeRoom(const ClientAddress& newcomer);  // false: no connection may be closed for the newcomer
   void BackOff(int err);
 
   ServerCore& core_;

@@ -9,8 +9,8 @@ namespace kepler::http::server {
 class BodyBudget {
  public:
   explicit BodyBudget(uint64_t max) : max_(max) {}
-  /// Returns null if fewer bytes are left. The last owner gives the bytes back, on any thread, also when the budget is
-  /// gone. On the I/O thread.
+  /// Returns null if fewer bytes are left. The bytes are free again when the last owner releases the result: on any
+  /// thread, also after the budget was destroyed. Call it on the I/O thread.
   [[nodiscard]] std::shared_ptr<const void> Reserve(uint64_t bytes) const {
     if (bytes > max_ || *reserved_ > max_ - bytes) return nullptr;
     *reserved_ += bytes;

@@ -1,6 +1,6 @@
 #pragma once
-// Basic authentication: bcrypt on a thread of its own, its verdicts cached, clients served in turn, guessers put off
-// and named in the log. A user that does not exist costs what the dearest one costs. On the I/O thread.
+// Basic authentication with bcrypt on a separate thread. Results are cached. Clients take turns, and wait after too
+// many failures, which are logged. Unknown users take as long as the most expensive hash. On the I/O thread.
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -26,8 +26,8 @@ namespace kepler::http::server {
 enum class LoginVerdict : uint8_t {
   kAllowed,
   kDenied,
-  kPutOff,  // the client has failed too often: nothing is hashed for it now
-  kBusy     // too many different passwords wait already, or came later, or there is no thread that could hash this one
+  kPutOff,  // the client has too many failed logins, so its password is not hashed now
+  kBusy     // too many passwords wait, or no thread can be started
 };
 
 struct Credentials {
@@ -35,10 +35,10 @@ struct Credentials {
   std::string password;
 };
 
-/// What "Basic <base64>" holds; nothing for any other text.
+/// Returns the credentials in "Basic <base64>"; nothing for any other text.
 [[nodiscard]] std::optional<Credentials> ParseBasicAuth(std::string_view header);
 
-/// Ends after the loop has stopped; waits for no hash then, and calls nothing.
+/// Destroy it after the loop has stopped. The destructor waits for no hash and calls no function.
 class PasswordChecker {
  public:
   using Users = std::map<std::string, std::string, std::less<>>;  // name -> bcrypt hash
@@ -49,12 +49,12 @@ class PasswordChecker {
   explicit PasswordChecker(EventLoop& loop, HashWorker::Matches matches = webconfig::BcryptMatches,
                            std::shared_ptr<const Clock> clock = std::make_shared<SystemClock>());
 
-  /// Whether this very login was found right before: then it costs nothing.
+  /// Returns true if the cache has this login as correct, so that it needs no hash.
   [[nodiscard]] bool Knows(const Users& users, const Credentials& credentials) const;
-  /// `done` is called at once, or later on the loop's thread. Requests of a client for the same password share one
-  /// hash; their number is bounded too.
+  /// Calls `done` at once, or later on the loop's thread. Requests of a client with the same password share one hash;
+  /// at most kMaxOfOneLogin of them wait.
   void Check(const Users& users, const Credentials& credentials, const ClientAddress& client, Done done);
-  /// How long the client is put off.
+  /// Time until a password of the client is hashed again.
   [[nodiscard]] std::chrono::nanoseconds WaitOf(const ClientAddress& client) const;
 
  private:
@@ -67,7 +67,7 @@ class PasswordChecker {
    private:
     std::deque<PasswordTag> tags_;
   };
-  struct Login {  // whose hash somebody waits for
+  struct Login {  // a login with a pending hash
     std::string shown_user;
     std::vector<Done> waiting;
   };
@@ -78,11 +78,11 @@ class PasswordChecker {
   [[nodiscard]] LoginVerdict Enqueue(LoginJob job);
   void Finish(const LoginJob& job, bool matches);
   void Answer(const LoginKey& key, LoginVerdict verdict);
-  /// Counts the failure and names the client, now and then.
+  /// Counts the failure, and logs the client at a limited rate.
   void OnFailure(const ClientAddress& client, std::string shown_user, bool hashed);
 
   const std::shared_ptr<const Clock> clock_;
-  PasswordTag secret_;  // so that tags mean nothing outside this process
+  PasswordTag secret_;  // makes tags useless outside this process
   Cache allowed_;
   Cache denied_;
   FailedLogins failed_;

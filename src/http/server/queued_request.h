@@ -1,6 +1,6 @@
 #pragma once
-// A request that waits for a worker. If none takes it, because the queue is full or the server stops, the client gets
-// 503.
+// QueuedRequest: a request that waits for a worker. If no worker takes it, because the queue is full or the server
+// stops, the client gets 503.
 #include <memory>
 #include <stop_token>
 #include <utility>

@@ -1,5 +1,5 @@
 #pragma once
-// The rate limit of each client: one that asks too often uses up nobody else's. Pure; time is handed in.
+// Rate limit per client, independent of the requests of other clients. Pure; the caller passes the time.
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -14,7 +14,7 @@ class TokenBucket {
  public:
   using SteadyTime = std::chrono::steady_clock::time_point;
 
-  /// Whether one more request may pass now. A changed limit starts with a full bucket.
+  /// Returns true if one more request may pass now. A changed limit starts with a full bucket.
   [[nodiscard]] bool Take(const webconfig::RateLimit& limit, SteadyTime now) {
     if (limit.interval.count() <= 0) return true;
     const auto burst = static_cast<double>(limit.burst);
@@ -35,7 +35,7 @@ class TokenBucket {
     return std::chrono::ceil<std::chrono::nanoseconds>(std::max(0.0, 1 - tokens_) *
                                                        std::chrono::duration<double, std::nano>(limit_.interval));
   }
-  /// When it was asked.
+  /// Time of the latest Take().
   [[nodiscard]] SteadyTime last() const { return last_; }
 
  private:
@@ -46,9 +46,9 @@ class TokenBucket {
 
 class ClientBuckets {
  public:
-  static constexpr size_t kMaxClients = 1024;  // beyond, the one is forgotten that has not asked for longest
+  static constexpr size_t kMaxClients = 1024;  // above it, the client with the oldest latest request is forgotten
 
-  /// Whether one more request of `client` may pass now. Who is new or forgotten starts with a full bucket.
+  /// Returns true if one more request of `client` may pass now. A new or forgotten client starts with a full bucket.
   [[nodiscard]] bool Take(const ClientAddress& client, const webconfig::RateLimit& limit, TokenBucket::SteadyTime now) {
     if (limit.interval.count() <= 0) return true;
     if (buckets_.size() >= kMaxClients && !buckets_.contains(client))

@@ -11,7 +11,7 @@
 
 namespace kepler::http::server {
 
-/// Shared, never copied. The bytes of a request's body count against the budgets until the last owner lets go of it.
+/// Shared, never copied. The bytes of a request's body count in the budgets until the last owner releases it.
 using Body = std::shared_ptr<const std::string>;
 
 /// The lines of a head, at most Limits::header_bytes together.
@@ -28,8 +28,8 @@ class Headers {
 
 /// Returns the value of the first parameter `name` in a query such as "name=a%20b&on": decoded, with "+" as a space,
 /// and
-/// "" for a parameter without "=". Returns nothing if there is no such parameter. The error is kInvalid and names the
-/// parameter that is malformed, also if it is another one.
+/// "" for a parameter without "=". Returns nothing if there is no such parameter. kInvalid if any parameter is
+/// malformed; the error names it.
 [[nodiscard]] Result<std::optional<std::string>> FindParameter(std::string_view query, std::string_view name);
 
 struct RequestPeer {
@@ -44,8 +44,8 @@ struct Request {
   std::string query;   // as sent, without "?"; see FindParameter
   Headers headers{};   // without Authorization: a handler sees no password
   RequestPeer peer{};
-  std::string user{};  // whose password was right; "" if the web file has no users, or an open route got no password
-  Body body{};         // null where none came, or none is wanted
+  std::string user{};  // the authenticated user; "" if the web file has no users, or an open route got no password
+  Body body{};         // null if the request has no body, or the route takes none
 };
 
 }  // namespace kepler::http::server

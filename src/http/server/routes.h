@@ -1,5 +1,5 @@
 #pragma once
-// Which handler a method and a path mean. Pure; fixed once the server runs.
+// Routes: finds the handler for a method and a path. Pure; does not change while the server runs.
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -21,15 +21,15 @@ class Routes {
     bool open = false;
   };
   struct Match {
-    const Endpoint* endpoint = nullptr;  // null: no such method here; lives as long as the routes
-    std::string allow{};                 // then: which methods there are; "" where there is nothing at the path
+    const Endpoint* endpoint = nullptr;  // null: the path does not have the method; valid as long as the routes
+    std::string allow{};                 // if null: the methods of the path; "" for an unknown path
   };
 
-  /// The same method and path again replace what was there.
+  /// Replaces the handler of the same method and path, if there is one.
   void Add(const Route& route, const Handler& handler);
-  /// Whether a route runs on workers.
+  /// Returns true if any route runs on workers.
   [[nodiscard]] bool NeedWorkers() const;
-  /// The longest path that is `path`, or is a prefix of it. HEAD is GET.
+  /// Finds the route with the longest path that is equal to `path` or a prefix of it. HEAD counts as GET.
   [[nodiscard]] Match Find(std::string_view path, std::string_view method) const;
 
  private:

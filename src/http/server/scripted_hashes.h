@@ -11,8 +11,8 @@
 
 namespace kepler::http::server::testing {
 
-/// Stands in for bcrypt: lets the test see each hash begin and says when it ends. The function may outlive this: the
-/// thread that calls it waits for nobody.
+/// Replaces bcrypt: the test sees when each hash begins, and decides when it ends. The function may outlive the object;
+/// its hashes then end at once.
 class ScriptedHashes {
  public:
   [[nodiscard]] HashWorker::Matches Function() const {
@@ -30,7 +30,7 @@ class ScriptedHashes {
     std::unique_lock lock(state_->mutex);
     state_->changed.wait(lock, [&] { return state_->begun.size() >= begun; });
   }
-  /// The first `count` of all.
+  /// Ends the first `count` hashes.
   void End(size_t count) {
     const std::scoped_lock lock(state_->mutex);
     state_->ended = count;
@@ -48,7 +48,7 @@ class ScriptedHashes {
 
  private:
   struct State {
-    std::mutex mutex;  // guards what follows
+    std::mutex mutex;  // guards all members below
     std::condition_variable changed;
     std::vector<std::string> begun{}, hashes{};
     size_t ended = 0;

@@ -19,38 +19,38 @@
 namespace kepler::http::server {
 
 class PieceResponder;
-/// Asked on the I/O thread for each piece of a streamed answer, when the one before has left this process: a slow
-/// client delays nothing but its own stream, and one piece of the stream is in memory. Forgotten when the stream ends.
+/// Called on the I/O thread for each piece of a streamed answer, after the previous piece was sent. So a slow client
+/// delays only its own stream, and only one piece is in memory. Destroyed when the stream ends.
 using Pieces = std::function<void(PieceResponder)>;
 
 struct Response {
   unsigned status = 200;
   std::string content_type = "text/plain; charset=utf-8";
   std::string content_encoding{};  // "" or "gzip"
-  Body body{};                     // null is an empty body
+  Body body{};                     // null: an empty body
   std::vector<std::pair<std::string, std::string>> headers{};
   Pieces pieces{};  // instead of a body: sent in chunks, or to an HTTP/1.0 client until the connection ends
 };
 
-/// Answers one request, once, from any thread; copies share the request. Dropping the last copy unanswered sends 500.
-/// A client that went away meanwhile makes the answer a no-op.
+/// Answers one request, once, from any thread; copies share the request. If the last copy is destroyed without an
+/// answer, the client gets 500. If the client has closed the connection, the answer has no effect.
 class Responder {
  public:
   struct Impl;
   explicit Responder(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
   void operator()(Response response) const;
-  /// Returns false if nobody will get the answer: it was given, the server closed the connection (too late, too many
-  /// connections, Stop()), or the client reset it, which is noticed while the request is on a worker. A long handler
-  /// asks this now and then, and returns. From any thread.
+  /// Returns false if the client will not get the answer: it was answered, the server closed the connection (deadline,
+  /// limit of connections, Stop()), or the client reset the connection, which is noticed while the request is on a
+  /// worker. A long handler checks this periodically, and returns if it is false. Any thread.
   [[nodiscard]] bool IsAwaited() const;
 
  private:
   std::shared_ptr<Impl> impl_;
 };
 
-/// The same of one piece. An empty one ends the answer; dropping the last copy cuts the connection, so that the client
-/// sees that something is missing. A client that is gone is noticed when a piece is sent: who waits long sends some now
-/// and then. Where the server stops, or TLS or users change, no further piece is asked for: the stream is cut.
+/// Passes on one piece of a streamed answer; an empty piece ends it. If the last copy is destroyed without a piece, the
+/// connection is cut, so that the client notices it. A closed connection is noticed only when a piece is sent, so send
+/// one periodically. The stream is also cut if the server stops, or if TLS or users change.
 class PieceResponder {
  public:
   explicit PieceResponder(Responder responder) : responder_(std::move(responder)) {}
@@ -68,14 +68,14 @@ enum class RunsOn : uint8_t {
 };
 
 struct Route {
-  std::string path;                         // exact; all that begins with it where it ends in "/" and is not "/" itself
-  std::vector<std::string> methods{"GET"};  // HEAD comes with GET
-  size_t max_body = 0;                      // bytes of a request's body that the handler gets; 0: it wants none
-  // Bytes of all bodies of this route together, as long as anybody has them, so that one route cannot use up
-  // Limits::body_bytes; at least max_body.
+  std::string path;                         // exact path, or a prefix that ends in "/"; "/" itself is exact
+  std::vector<std::string> methods{"GET"};  // GET includes HEAD
+  size_t max_body = 0;                      // maximum bytes of a request's body; 0: the handler gets no body
+  // Maximum bytes of all bodies of this route that have an owner, so that one route cannot use up Limits::body_bytes.
+  // At least max_body.
   size_t max_bodies = std::numeric_limits<size_t>::max();
   RunsOn runs_on = RunsOn::kIoThread;
-  bool open = false;  // no login needed, also if the web file has users; a wrong one is refused
+  bool open = false;  // needs no login, also if the web file has users; a wrong login is refused
 };
 
 struct Limits {
@@ -89,27 +89,27 @@ struct Limits {
   // have newcomers; in its own network, two more than its client has. If none can be closed, the new connection is
   // answered 503.
   unsigned connections = 1024;
-  std::chrono::milliseconds first_words_time{1'000};  // how long the limit of connections spares a newcomer
+  std::chrono::milliseconds first_words_time{1'000};  // time for which a client without a login is a newcomer
   unsigned header_bytes = 16 * 1024;
-  // A slow-loris client is cut here, TLS handshake included, and without a word where only the body of a request that
-  // was answered is missing; a login whose password could not be checked is answered 503.
+  // Maximum time for the TLS handshake and the head of a request. If only the body of an answered request is missing,
+  // the connection is closed without an answer. A login whose password could not be checked in this time gets 503.
   std::chrono::milliseconds header_time{5'000};
   std::chrono::milliseconds idle_time{120'000};  // keep-alive
-  // Of bodies that handlers want: each 64 KiB must come within this time, and so must the last bytes.
+  // Maximum time for each 64 KiB of a body, and for its last bytes.
   std::chrono::milliseconds body_time{10'000};
-  // Bytes of all bodies together, as long as anybody has them. Beyond this or Route::max_bodies, a request is answered
-  // 503. A body in chunks, whose length nobody knows, counts as much as the route takes.
+  // Maximum bytes of all bodies that have an owner. Above this or Route::max_bodies, a request gets 503. The length of
+  // a body in chunks is unknown, so such a body counts as Route::max_body.
   size_t body_bytes = size_t{32} << 20;
-  // Threads for routes that run on workers; none is started without such a route. Requests that wait for them, beyond
-  // which a request is answered 503.
+  // Number of threads for routes that run on workers; none is started without such a route. `queued_requests`: maximum
+  // number of requests that wait for these threads; further requests get 503.
   unsigned workers = 2;
   unsigned queued_requests = 64;
-  // For the wait and the handler on a worker. Then the client is answered 503, and the connection closed.
+  // Maximum time on the workers, with the wait. After it the client gets 503, and the connection is closed.
   std::chrono::milliseconds handler_time{30'000};
-  std::chrono::milliseconds write_time{10'000};  // a reader that takes longer for one response, or piece, is cut
+  std::chrono::milliseconds write_time{10'000};  // maximum time to send a response or a piece
   std::chrono::milliseconds shutdown_time{5'000};
-  // The files of the web configuration are checked this often; 0: at each connection and request. A change counts at
-  // the second check that finds it.
+  // Time between two checks of the web configuration files; 0: they are checked at each connection and request. A
+  // change takes effect at the second check that finds it.
   std::chrono::milliseconds web_check_time{1'000};
 };
 
@@ -119,37 +119,37 @@ struct ServerOptions {
   Limits limits{};
 };
 
-/// What Create() would say about a web configuration file, also what it would warn of ("": nothing); reads the files
-/// that it names, opens no socket and asks no name server: a name other than localhost counts as the network's.
+/// Returns the error that Create() would return for a web configuration file, else its warnings ("": none). Reads the
+/// files that it names. Opens no socket and resolves no name: a name other than localhost counts as a network address.
 [[nodiscard]] Result<std::string> CheckWebConfig(const std::string& path,
                                                  std::span<const std::string> listen_addresses);
 
-/// What Create() would say about the addresses. Binds each for a moment, and may ask a name server. A port that a
-/// socket has is no error: it may be the agent's own.
+/// Returns the error that Create() would return for the addresses. Binds each one for a moment, and resolves host
+/// names. A port in use is not an error, because a running agent may use it.
 [[nodiscard]] Status CheckAddresses(std::span<const std::string> listen_addresses);
 
 class Server {
  public:
-  /// Binds every address and reads the web configuration; an error names the address or FILE:LINE and why. What the
-  /// file does not do though it looks so is logged.
+  /// Binds every address and reads the web configuration. An error names the address or FILE:LINE, and the reason.
+  /// Warnings about the file are logged.
   [[nodiscard]] static Result<std::unique_ptr<Server>> Create(ServerOptions options);
   ~Server();  // stops
 
-  /// Before Start(). The longest path wins. Requests reach the handler once rate limit and authentication are passed.
+  /// Call before Start(). The longest path wins. Requests reach the handler after the rate limit and authentication.
   void Handle(const Route& route, const Handler& handler);
   void Handle(std::string path, const Handler& handler) { Handle(Route{.path = std::move(path)}, handler); }
-  /// Before Start(): sets the maximum number of descriptors for clients, whatever the limits of connections are.
+  /// Call before Start(). Sets the maximum number of descriptors for clients, in addition to the limit of connections.
   void LimitSockets(uint64_t max);
-  /// Starts the I/O thread, and the workers if a route needs them. An error means that there can be no thread.
+  /// Starts the I/O thread, and the workers if a route needs them. Error: no thread can be started.
   [[nodiscard]] Status Start();
-  /// Stops accepting, answers 503 to requests that wait for a worker, lets running answers finish for at most
-  /// shutdown_time, closes. Then waits until running handlers have returned, for they may use what the owner destroys
-  /// next. Idempotent. Not from a handler.
+  /// Stops accepting connections, answers 503 to requests that wait for a worker, waits at most shutdown_time for
+  /// running answers, and closes all connections. Then waits until running handlers have returned, because they may use
+  /// objects that the owner destroys next. Idempotent. Must not be called from a handler.
   void Stop();
-  /// Reads the web configuration again (SIGHUP). On error the old one stays; a change counts once the next check has
-  /// found the same. (It is also re-read when the file changes.)
+  /// Reads the web configuration again (SIGHUP; it is also read again when the file changes). After an error the old
+  /// one stays in use. A change takes effect when the next check finds the same files.
   [[nodiscard]] Status ReloadWebConfig();
-  /// The bound addresses, "127.0.0.1:28282" style, in order of listen_addresses.
+  /// The bound addresses, such as "127.0.0.1:28282", in the order of listen_addresses.
   [[nodiscard]] std::vector<std::string> addresses() const;
   [[nodiscard]] bool tls() const;
   [[nodiscard]] status::HttpStatus status() const;

@@ -1,5 +1,5 @@
 #pragma once
-// What all connections of a server share. On the I/O thread, except status().
+// ServerCore: the state that all connections of a server share. On the I/O thread, except status().
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -28,7 +28,7 @@ namespace kepler::http::server {
 class Connection;
 
 struct ServerCore {
-  /// `matches` hashes passwords; tests have their own.
+  /// `matches` hashes passwords. Tests pass another function.
   ServerCore(std::shared_ptr<EventLoop> the_loop, const Limits& the_limits,
              std::unique_ptr<webconfig::WebSettings> the_web, HashWorker::Matches matches = webconfig::BcryptMatches)
       : loop(std::move(the_loop)),
@@ -85,14 +85,14 @@ struct ServerCore {
     return std::make_shared<const std::pair<Room, Room>>(std::move(of_route), std::move(of_all));
   }
 
-  /// A request found the workers' queue full.
+  /// Call it if the queue of the workers was full for a request.
   void OnOverload(const ClientAddress& client) {
     Count(&status::DeniedRequests::overload);
     overload_log.Say(log::Level::kWarn, "queue", SystemClock().Now(),
                      "too many requests wait for a handler; answering 503", {{"client", ToString(client)}});
   }
 
-  /// At the start, and whenever another web file has come into force.
+  /// Logs warnings about the web file: at startup and after each change of the web file.
   void WarnOfWebFile() const {
     if (!web->has_file()) return;
     const std::string warning = webconfig::WebWarning(*web->current(), web->path(), reach, SystemClock().Wall());
@@ -101,22 +101,22 @@ struct ServerCore {
 
   const std::shared_ptr<EventLoop> loop;  // Responders keep it alive too
   const Limits limits;
-  size_t max_connections;    // those of limits, or fewer; fixed once the thread runs, as the next two
-  size_t max_refusing = 32;  // beyond, a refused client is closed without a word
+  size_t max_connections;    // at most limits.connections; fixed while the thread runs, as the next two
+  size_t max_refusing = 32;  // above it, a refused connection is closed without an answer
   webconfig::Reach reach = webconfig::Reach::kThisMachine;  // kNetwork from the first address that others reach
   const std::unique_ptr<webconfig::WebSettings> web;
   const BodyBudget bodies;
   WorkerPool workers;  // for routes that run on them
-  Routes routes;       // fixed once the thread runs
+  Routes routes;       // fixed while the thread runs
   mutable std::mutex status_mutex;
   status::HttpStatus counted;  // guarded by status_mutex
   PasswordChecker passwords;
   ClientBuckets buckets;
   MemoryReturn memory{*loop};
-  std::array<char, 16384> scratch{};  // what a read lands in, so that idle connections hold no buffer
+  std::array<char, 16384> scratch{};  // buffer for all reads, so that idle connections need no buffer
   std::unordered_map<const Connection*, std::shared_ptr<Connection>> connections;
-  size_t refusing = 0;  // of these, over the limit: answered 503 and closed
-  ClientShares shares;  // of the others
+  size_t refusing = 0;  // number of connections above the limit: they get 503 and are closed
+  ClientShares shares;  // of the connections within the limit
   log::LogLimiter overload_log{std::chrono::minutes(1)};
   bool draining = false;
   std::function<void()> when_empty;  // called when the last connection closes while draining
