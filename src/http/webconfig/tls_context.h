@@ -1,5 +1,5 @@
 #pragma once
-// The OpenSSL server context that a TlsConfig stands for.
+// Creates the OpenSSL server context of a TlsConfig.
 #include <openssl/types.h>
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace kepler::http::webconfig {
 
-/// PEM text and where it comes from.
+/// PEM text and its origin.
 struct Pem {
   std::string text;
   std::string file;   // "": inline
@@ -29,7 +29,7 @@ struct Pems {
 [[nodiscard]] Result<std::shared_ptr<SSL_CTX>> MakeTlsContext(const TlsConfig& config, const Pems& pems,
                                                               const KeyPlaces& places);
 
-/// Until when the server's own certificate is valid; nothing where it does not say so in a way that can be read.
+/// Returns the time at which the server's certificate expires; nothing if that time cannot be read.
 [[nodiscard]] std::optional<WallTime> CertificateExpiry(const SSL_CTX& context);
 
 }  // namespace kepler::http::webconfig

@@ -18,8 +18,8 @@ namespace kepler::http::webconfig {
 enum class ClientAuth : uint8_t { kNone, kRequest, kRequireAny, kVerifyIfGiven, kRequireAndVerify };
 enum class TlsVersion : uint8_t { k12, k13 };
 
-/// Of each pair of text and file one is set; the file wins, as in the toolkit. Paths are absolute or relative to the
-/// working directory: those of the file were relative to its own directory.
+/// One of each pair of text and file is set. If both are given, the file wins, as in the toolkit. Paths are absolute or
+/// relative to the working directory; in the web file they are relative to its directory.
 struct TlsConfig {
   std::string cert, cert_file;
   std::string key, key_file;
@@ -47,28 +47,28 @@ struct RateLimit {
   bool operator==(const RateLimit&) const = default;
 };
 
-/// For errors that come to light later: key of tls_server_config -> "PATH:LINE: tls_server_config.KEY", without the
-/// line where the key is absent.
+/// For errors that are found later: key of tls_server_config -> "PATH:LINE: tls_server_config.KEY", without the line if
+/// the key is absent.
 using KeyPlaces = std::map<std::string, std::string, std::less<>>;
 
 struct WebConfig {
   std::optional<TlsConfig> tls;
-  KeyPlaces tls_places;  // apart from what they say: TLS that has only moved in the file is the same
+  KeyPlaces tls_places;  // separate from `tls`, so that TLS settings that only moved in the file compare equal
   std::vector<std::pair<std::string, std::string>> headers;
   std::map<std::string, std::string, std::less<>> users;  // name -> bcrypt hash
   RateLimit rate_limit;
 };
 
-/// `path` is where `text` came from: errors begin with PATH, and :LINE where one is to blame; several have "; " between
-/// them, and relative file names hang off its directory. Secrets never appear in errors. `measure` is asked only where
-/// a hash is too dear, to say how dear.
+/// `path`: the file with the text. Errors begin with PATH:LINE, or with PATH if they belong to no line; several are
+/// joined by "; ". Relative file names are relative to the directory of `path`. Errors contain no secrets. `measure` is
+/// called only if the cost of a hash is too high, for the time in the error.
 [[nodiscard]] Result<WebConfig> ParseWebConfig(std::string_view text, const std::string& path,
                                                CpuTime (*measure)() = MeasureCheapestBcrypt);
 
 /// Clients that can reach the server.
 enum class Reach : uint8_t { kThisMachine, kNetwork };
 
-/// What to say of a file that works and does less than its author may think, in one line; "" where all is well.
+/// Returns warnings about a valid file that does less than its author may expect, in one line; "" if there are none.
 [[nodiscard]] std::string WebWarning(const WebConfig& config, const std::string& path, Reach reach);
 
 }  // namespace kepler::http::webconfig

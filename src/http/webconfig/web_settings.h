@@ -1,6 +1,6 @@
 #pragma once
-// The web file in force: read at the start, again when it or a file it names changes, and on request. A change counts
-// once two checks, a period apart, have found the same: whoever rewrites the file in place may be half way through.
+// The web file in use. It is read at startup, after changes of it or of files that it names, and on request. A change
+// takes effect when two checks find the same files, because at the first one a program may still be writing them.
 #include <openssl/types.h>
 
 #include <array>
@@ -19,27 +19,27 @@
 
 namespace kepler::http::webconfig {
 
-/// Immutable. Two states whose TLS is the same in every byte share the context: a connection is judged by that.
+/// Immutable. Two states with the same bytes of TLS settings share the context, so a connection compares contexts.
 struct WebState {
   WebConfig config;
   std::shared_ptr<SSL_CTX> tls;                  // null: plain HTTP
-  std::optional<WallTime> certificate_expiry{};  // of the one that is shown to clients
+  std::optional<WallTime> certificate_expiry{};  // of the certificate that clients get
 };
 
-/// As of its configuration; before that, that its certificate has expired.
+/// Returns the warnings about the configuration, after a warning about an expired certificate.
 [[nodiscard]] std::string WebWarning(const WebState& state, const std::string& path, Reach reach, WallTime now);
 
-/// How the latest attempt to take the web file in ended.
+/// Result of the latest attempt to load the web file.
 struct WebReload {
   bool successful = true;
-  WallTime last_success{};  // the start is one
+  WallTime last_success{};  // includes the load at startup
 };
 
 class WebSettings {
  public:
   using SteadyTime = std::chrono::steady_clock::time_point;
 
-  /// `path` "" is plain HTTP for everyone, for ever.
+  /// If `path` is "", the server speaks plain HTTP without logins, and nothing is checked.
   [[nodiscard]] static Result<std::unique_ptr<WebSettings>> Create(std::string path,
                                                                    std::chrono::nanoseconds check_period);
 
@@ -48,18 +48,18 @@ class WebSettings {
   // From any thread.
   [[nodiscard]] std::shared_ptr<const WebState> current() const;
   [[nodiscard]] WebReload reload() const;
-  /// Reads the file now: an error says why it is not taken. What has changed counts from a later check that finds the
-  /// same. Refused is what opens a door that was shut: TLS off (or on: clients know one or the other), no user, no
-  /// client certificate wanted, none verified or any name in one allowed any more. That needs a restart.
+  /// Reads the file now. The error has the reason of a refusal. A change takes effect at a later check that finds the
+  /// same files. Refused until a restart: turning TLS on or off, the removal of the last user, client certificates that
+  /// are no longer required or verified, and those with any name allowed.
   [[nodiscard]] Status Reload(SteadyTime now);
-  /// The check for changes, at most once per period. A file that is not taken is logged once and read again when it
-  /// changes. True: another state is in force now. One caller at a time (the I/O thread).
+  /// Checks for changes, at most once per period. A refused file is logged once, and read again after its next change.
+  /// Returns true if the state in use has changed. One caller at a time (the I/O thread).
   [[nodiscard]] bool Check(SteadyTime now);
 
  private:
   using Stamps = std::vector<std::pair<std::string, FileStamp>>;
   using Digest = std::array<unsigned char, 32>;
-  /// What one reading of all files found.
+  /// The result of reading all files once.
   struct Reading {
     Stamps stamps;  // of the files, before they were read
     Digest bytes{};
@@ -72,9 +72,9 @@ class WebSettings {
       : path_(std::move(path)), check_period_(check_period) {}
   [[nodiscard]] Reading Read() const;
   [[nodiscard]] Result<std::shared_ptr<const WebState>> Load(Reading& reading, const WebState* in_force) const;
-  /// Whether what was read may take the place of what is in force.
+  /// Returns an error if the files that were read may not replace the state in use.
   [[nodiscard]] Status Judge(const Reading& reading) const;
-  /// Puts what two checks have found into force; true if it may be.
+  /// Puts files that two checks have found into use. Returns true if they are allowed.
   [[nodiscard]] bool Conclude(const Reading& reading);
   void PutIntoForce(const Reading& reading);
   void Failed(const Reading& reading);
@@ -83,14 +83,14 @@ class WebSettings {
   const std::chrono::nanoseconds check_period_;
   const SystemClock clock_;
 
-  std::mutex checking_;  // guards what follows: one check at a time
+  std::mutex checking_;  // guards the members below: one check at a time
   SteadyTime next_check_{};
-  Stamps stamps_;                     // of the latest reading that came to an end, failed ones included
-  std::optional<Reading> candidate_;  // differs from that; waits for a check that finds the same
+  Stamps stamps_;                     // of the latest completed reading, also if it failed
+  std::optional<Reading> candidate_;  // a changed reading that waits for a check with the same result
   SteadyTime candidate_seen_{};
-  Digest bytes_{}, tls_bytes_{};  // of what is in force
+  Digest bytes_{}, tls_bytes_{};  // of the state in use
 
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards all members below
   std::shared_ptr<const WebState> state_;
   WebReload reload_;
 };
