@@ -11,7 +11,7 @@
 
 namespace kepler::lab::dataset {
 
-/// Most wanted series of a page: an agent has some tens of its node.
+/// Maximum number of wanted series of a page. An agent has some tens of series about its node.
 inline constexpr size_t kMaxPageSeries = 100'000;
 
 /// Adds a sample at `time` (Unix seconds) to each wanted series of `page`. Timestamps in the page are ignored, and so

@@ -1,5 +1,5 @@
 #pragma once
-// Guests and the energy that their hosts attribute to them: the watts that no guest can measure. Pure.
+// Joins the features of guests with the energy that their hosts attribute to them. Guests cannot measure energy. Pure.
 #include <span>
 #include <string>
 #include <string_view>

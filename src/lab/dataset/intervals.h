@@ -1,5 +1,5 @@
 #pragma once
-// The intervals of one scraped target and what its counters did in each. For extract.cc.
+// The intervals of one scraped target, and the rates of its counters in each interval. For extract.cc.
 #include <cstddef>
 #include <limits>
 #include <span>
@@ -10,10 +10,10 @@
 
 namespace kepler::lab::dataset {
 
-/// A cell that is not there.
+/// An empty cell.
 inline constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 
-/// A series that a column is the sum of, or one of them.
+/// A series that is added to a column.
 struct Counter {
   const Series* series;  // sorted by time, each once
   size_t column;
@@ -21,28 +21,28 @@ struct Counter {
   bool is_energy;
   bool comes_and_goes;
   bool is_gauge = false;
-  bool may_rest = false;  // says nothing about when a row ends
-  std::string part{};     // of the column: where two series of one part are there at once, it is counted twice
+  bool may_rest = false;  // its changes do not end rows
+  std::string part{};     // part of the column; two series of one part at the same time would count twice
 };
 
-/// Times at which a row ends and the next one begins, and how long a row usually is. Empty where no energy ever moves.
+/// Times at which a row ends and the next one begins, and the usual length of a row. Empty if no energy changes.
 struct Timing {
   std::vector<double> times{};
   double usual = 0;    // the median
-  size_t column = 0;   // whose energy it is
-  double fastest = 0;  // the usual interval of the energy that moves most often
+  size_t column = 0;   // the energy that sets the times
+  double fastest = 0;  // the usual interval of the energy that changes the most often
 };
 [[nodiscard]] Timing TimesOf(std::span<const Counter> counters);
 
-/// An energy that moves far less often than another, so that there would hardly be a row, or a spike in one.
+/// An energy that changes far less often than another one. It would leave few rows, or cause spikes.
 struct RareEnergy {
   size_t column = 0;
   size_t moves = 0;
-  size_t most = 0;  // moves of the energy that moves most often
+  size_t most = 0;  // number of changes of the energy that changes the most often
 };
 [[nodiscard]] std::vector<RareEnergy> RareEnergiesOf(std::span<const Counter> counters);
 
-/// What happened between times[i] and times[i + 1].
+/// The interval between times[i] and times[i + 1].
 struct Interval {
   bool is_gap = false;
   bool has_reset = false;
@@ -52,7 +52,7 @@ struct Rates {
   std::vector<std::vector<double>>
       columns{};  // per second, by column and interval; kNothing where a counter is missing
 };
-/// `columns`: how many there are; `longest`: a longer interval is a gap.
+/// `columns`: number of columns. `longest`: an interval above it is a gap.
 [[nodiscard]] Rates RatesOf(std::span<const Counter> counters, size_t columns, std::span<const double> times,
                             double longest);
 

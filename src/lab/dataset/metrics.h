@@ -1,5 +1,5 @@
 #pragma once
-// Which metrics of this agent and of Kepler up to 0.10 tables are made of, and which column each is. Pure.
+// The metrics of this agent and of Kepler up to 0.10 that are used in tables, and the column of each. Pure.
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -11,39 +11,39 @@
 
 namespace kepler::lab::dataset {
 
-/// When the agent took the figures of a page, as Unix seconds: a gauge.
+/// Gauge: time at which the agent took the figures of a page, in Unix seconds.
 inline constexpr std::string_view kSnapshotTime = "kepler_snapshot_timestamp_seconds";
 
 /// Label "path" of energy that a model estimates.
 inline constexpr std::string_view kEstimatedPath = "model";
 
 enum class MetricNames : uint8_t {
-  kAuto,    // by what there is
-  kKepler,  // this agent's
-  kLegacy,  // of Kepler up to 0.10: features are those of containers
+  kAuto,    // the metrics that are available
+  kKepler,  // metrics of this agent
+  kLegacy,  // metrics of Kepler up to 0.10, whose features are those of containers
 };
 
-/// What a series counts.
+/// The meaning of a series.
 struct Meaning {
   std::string column{};  // "bpf_cpu_time_ms", "package_power"
   double scale = 1;      // of its increase per second
   bool is_energy = false;
-  bool is_gauge = false;        // a value of now, not a count: the column has its value at the end of a row
-  bool comes_and_goes = false;  // of a container: counts from 0 when it appears
-  bool may_rest = false;        // an idle share: read with the active energy, but does not change if nothing is idle
-  bool is_estimate = false;     // of a model, not of a meter
-  std::string source{};         // of legacy energy: "rapl-sysfs"
+  bool is_gauge = false;        // a current value, not a counter: the column has its value at the end of a row
+  bool comes_and_goes = false;  // a series of a container: counts from 0 when it appears
+  bool may_rest = false;        // an idle share: read with the active energy, but constant if nothing is idle
+  bool is_estimate = false;     // from a model, not from a meter
+  std::string source{};         // meter of legacy energy: "rapl-sysfs"
 };
 
-/// Energy of nodes, of the CPU first.
+/// Names of the energy metrics of nodes; the CPU's is first.
 [[nodiscard]] std::span<const std::string_view> EnergyMetrics();
 
-/// Whether series of that name are worth asking for.
+/// Returns true if series of that metric are used in tables.
 [[nodiscard]] bool IsWanted(MetricNames names, std::string_view metric);
-/// Nothing where it is in no table.
+/// Returns nothing if the series is not used in tables.
 [[nodiscard]] std::optional<Meaning> MeaningOf(MetricNames names, std::string_view metric, const Labels& labels);
-/// kKepler where there is any metric that only this agent has, kLegacy where there is one that only Kepler had before;
-/// kAuto where there is neither.
+/// Returns kKepler if a metric exists that only this agent has, else kLegacy if one exists that only Kepler up to 0.10
+/// has, else kAuto.
 [[nodiscard]] MetricNames Detect(const std::function<bool(std::string_view metric)>& has);
 
 /// A column of a feature and its metric: "cpu_cycles" of "kepler_node_cpu_cycles_total".
@@ -51,7 +51,7 @@ struct FeatureMetric {
   std::string_view column;
   std::string_view metric;
 };
-/// Of this agent, those that every version of it has.
+/// The features of this agent that all its versions have.
 [[nodiscard]] std::span<const FeatureMetric> FeatureMetrics();
 
 }  // namespace kepler::lab::dataset

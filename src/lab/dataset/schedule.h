@@ -21,25 +21,25 @@ struct Phase {
 
 inline constexpr std::string_view kIdle = "idle";
 inline constexpr size_t kMaxPhases = 10'000;
-/// A machine is as busy as it gets with one for each processor; what waits for disks or each other takes some more.
-/// Thousands would take its memory and process numbers.
+/// Maximum number of instances per CPU. One per CPU loads the CPUs fully; stressors that wait for disks or for each
+/// other need more. Thousands would use up memory and process ids.
 inline constexpr unsigned kInstancesPerCpu = 4;
 
-/// Items with commas between them: "cpu" (1, 2, 4, 8 ... up to `cpus` instances), "cpu:1+2+max" (up to
-/// kInstancesPerCpu for each; a number that stands there twice counts once), "idle", "default" (several). Begins with
-/// idle, whether that is said or not. kInvalid names the item.
+/// Parses a comma-separated list of items: "cpu" (1, 2, 4, 8 ... up to `cpus` instances), "cpu:1+2+max" (up to
+/// kInstancesPerCpu per CPU; a repeated number counts once), "idle", "default" (several loads). The first phase is
+/// always idle. kInvalid names the item.
 [[nodiscard]] Result<std::vector<Phase>> ParseSchedule(std::string_view text, unsigned cpus);
 
-/// All but the first in another order, the same for the same seed; 0: as they are.
+/// Shuffles all phases except the first. The same seed gives the same order; 0 keeps the order.
 void Shuffle(std::span<Phase> phases, uint64_t seed);
 
-/// From when to when a phase lasted.
+/// Begin and end of a phase.
 struct Lasted {
   Phase phase{};
   double begin = 0, end = 0;  // Unix seconds
 };
 
-/// Leaves out the rows that lie in no phase whole, and gives each of the others the place of its phase in `lasted`.
+/// Removes rows that are not completely in one phase. Returns the index in `lasted` of the phase of each other row.
 [[nodiscard]] std::vector<size_t> KeepRowsInPhases(Extraction& extraction, std::span<const Lasted> lasted);
 
 }  // namespace kepler::lab::dataset

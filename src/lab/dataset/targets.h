@@ -11,7 +11,7 @@
 
 namespace kepler::lab::dataset {
 
-/// Who is scraped. A node may be scraped twice, or under another address after a restart.
+/// A scraped agent. A node may be scraped twice, or under another address after a restart.
 struct Target {
   std::string node, job, instance;
   auto operator<=>(const Target&) const = default;
@@ -36,8 +36,8 @@ struct Targets {
   std::vector<std::string> notes{};
 };
 
-/// What is asked for and is there. `recording` is put in order on the way: samples by the time at which the agent took
-/// them, each time once. kInvalid for a node that is not there, no energy, only estimates, and no features.
+/// Finds the series that `options` select. Sorts `recording`: samples by the time at which the agent took them, each
+/// time once. kInvalid if a node is missing, or if there is no energy, only estimates, or no feature.
 [[nodiscard]] Result<Targets> FindTargets(Recording& recording, const ExtractOptions& options);
 
 }  // namespace kepler::lab::dataset
