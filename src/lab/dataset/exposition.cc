@@ -25,7 +25,7 @@ struct PageSample {
 
 void SkipBlanks(string_view& rest) { rest.remove_prefix(std::min(rest.find_first_not_of(kBlanks), rest.size())); }
 
-/// The value of a label behind its opening quote, up to and with the closing one.
+/// Reads the value of a label after its opening quote, with the closing quote.
 std::optional<std::string> TakeLabelValue(string_view& rest) {
   std::string value;
   for (size_t i = 0; i < rest.size(); ++i) {
@@ -42,7 +42,7 @@ std::optional<std::string> TakeLabelValue(string_view& rest) {
   return std::nullopt;
 }
 
-/// Behind "{", up to and with "}".
+/// Reads the labels after "{", with "}".
 std::optional<Labels> TakeLabels(string_view& rest) {
   Labels labels;
   while (true) {
@@ -69,7 +69,7 @@ std::optional<Labels> TakeLabels(string_view& rest) {
   return labels;
 }
 
-/// What stands behind the name of the metric.
+/// Reads the rest of a line after the name of the metric.
 std::optional<PageSample> ReadSample(string_view rest) {
   PageSample sample;
   SkipBlanks(rest);
@@ -88,7 +88,7 @@ std::optional<PageSample> ReadSample(string_view rest) {
   return sample;
 }
 
-/// Each line that has a sample: its number, the metric, what stands behind that.
+/// Calls a function for each line with a sample: number of the line, metric, rest of the line.
 Status VisitSamples(string_view page,
                     const std::function<Status(size_t line, string_view metric, string_view rest)>& see) {
   Splitter lines(page, '\n');

@@ -52,7 +52,7 @@ class Extractor {
     return part;
   }
 
-  /// Those would set how long rows are, or have all of their energy in one.
+  /// Such energies would determine the length of all rows, or cause spikes.
   void LeaveOutRare(const Target& target, std::vector<Counter>& counters) {
     if (!options_.zones.empty()) return;
     for (const RareEnergy& rare : RareEnergiesOf(counters)) {
@@ -114,7 +114,7 @@ class Extractor {
     return rows;
   }
 
-  /// Those that say something in at least half of the intervals: one that came late would cost all rows before it.
+  /// Keeps columns with values in half of the intervals: a counter that appeared late would remove all rows before it.
   std::vector<size_t> ColumnsOf(const Target& target, const Rates& rates) {
     std::vector<size_t> kept;
     const auto good = [&](size_t k) { return !rates.intervals[k].has_reset && !rates.intervals[k].is_gap; };
@@ -134,14 +134,14 @@ class Extractor {
     return kept;
   }
 
-  /// Of targets that are one node, the one with more rows goes first; none counts a time twice.
+  /// Adds the rows of all targets. If several are one node, that with the most rows is first; no time counts twice.
   void Merge(std::map<Target, std::vector<Row>> all) {
     std::vector<std::pair<Target, std::vector<Row>>> sorted(std::make_move_iterator(all.begin()),
                                                             std::make_move_iterator(all.end()));
     std::ranges::sort(sorted, [](const auto& a, const auto& b) {
       return a.second.size() != b.second.size() ? a.second.size() > b.second.size() : a.first < b.first;
     });
-    std::map<std::string, std::map<double, double>> taken;  // of a node, begin and end of its rows
+    std::map<std::string, std::map<double, double>> taken;  // by node: begin and end of its rows
     for (const auto& [target, rows] : sorted)
       if (!rows.empty()) taken[target.node];
     for (const auto& [node, unused] : taken) out_.nodes.push_back(node);
@@ -159,7 +159,7 @@ class Extractor {
     std::ranges::sort(out_.rows, {}, [](const Row& row) { return std::pair(row.end, row.node); });
   }
 
-  /// False where a part of its time is taken.
+  /// Returns false if another row has a part of the row's time.
   static bool Take(std::map<double, double>& taken, const Row& row) {
     const auto next = taken.lower_bound(row.begin);
     if (next != taken.end() && next->first < row.end) return false;

@@ -11,10 +11,10 @@ namespace {
 
 using Samples = std::span<const Sample>;
 
-/// Times that are one and the same: servers round to milliseconds.
+/// Times with a smaller difference are equal, because servers round to milliseconds.
 constexpr double kSameTime = 0.0005;
 
-/// Where the counters of a column move, in order.
+/// Returns the times at which the counters of a column change, in order.
 std::vector<double> MovesOf(std::span<const Counter> counters, size_t column) {
   std::vector<double> moves;
   for (const Counter& counter : counters) {
@@ -37,7 +37,7 @@ double MedianStep(std::span<const double> times) {
   return *middle;
 }
 
-/// At a time between samples what lies on the line through its neighbours, which are no more than `longest` apart.
+/// Interpolates linearly between the two neighbouring samples, if they are at most `longest` apart.
 std::optional<double> ValueAt(Samples samples, double time, double longest) {
   const auto next = std::ranges::lower_bound(samples, time - kSameTime, {}, &Sample::time);
   if (next == samples.end()) return std::nullopt;
@@ -50,10 +50,10 @@ std::optional<double> ValueAt(Samples samples, double time, double longest) {
 
 struct Increase {
   double value = 0;
-  bool from_zero = false;  // the counter was not there before
+  bool from_zero = false;  // the counter did not exist before
 };
 
-/// How much a counter went up from `begin` to `end`; of a gauge, its value at the end in each second.
+/// Returns the increase of a counter from `begin` to `end`. For a gauge: its value at the end, for each second.
 std::optional<Increase> IncreaseOf(const Counter& counter, double begin, double end, double longest) {
   const Samples samples = counter.series->samples;
   if (counter.is_gauge) {
@@ -69,7 +69,7 @@ std::optional<Increase> IncreaseOf(const Counter& counter, double begin, double 
   return Increase{.value = std::max(*to - *from, 0.0), .from_zero = is_new};
 }
 
-/// The intervals that [begin, end] has a part of: from the first to behind the last.
+/// Returns the intervals that overlap [begin, end]: the index of the first one, and the index after the last one.
 std::pair<size_t, size_t> Touched(std::span<const double> times, double begin, double end) {
   const auto first = std::ranges::upper_bound(times, begin) - times.begin();
   const auto last = std::ranges::lower_bound(times, end) - times.begin();
@@ -86,25 +86,25 @@ void MarkResets(Samples samples, std::span<const double> times, std::vector<Inte
   }
 }
 
-/// One column while it is summed up.
+/// The sum of the counters of one column.
 struct Sum {
   std::vector<double> rates;
-  std::vector<uint32_t> parts;   // how many have said something
-  std::vector<double> appeared;  // the largest rate of a counter that was not there before, not in `rates` yet
+  std::vector<uint32_t> parts;   // number of parts with a value
+  std::vector<double> appeared;  // the largest rate of a counter that has just appeared; not in `rates` yet
   std::vector<double> appeared_sum;
-  std::vector<bool> broken;                                      // one had nothing to say in the middle of its life
-  std::map<std::string, std::vector<bool>, std::less<>> spoken;  // by part of what is there all the time
+  std::vector<bool> broken;                                      // a counter has no value between two of its samples
+  std::map<std::string, std::vector<bool>, std::less<>> spoken;  // intervals with a value, by permanent part
   bool comes_and_goes = false;
 };
 
 void AddTo(Sum& sum, const Counter& counter, std::span<const double> times, double longest) {
   const Samples samples = counter.series->samples;
-  // What appears at the end of an interval has counted in it.
+  // A counter that appears at the end of an interval has counted in this interval.
   const auto [first, last] = Touched(times, samples.front().time - kSameTime, samples.back().time + kSameTime);
   std::vector<bool>* const spoken = counter.comes_and_goes ? nullptr : &sum.spoken[counter.part];
   if (spoken != nullptr) spoken->resize(sum.rates.size());
   for (size_t k = first; k < last; ++k) {
-    if (spoken != nullptr && (*spoken)[k]) continue;  // by an agent that this one takes over from
+    if (spoken != nullptr && (*spoken)[k]) continue;  // the previous agent of the node has this interval
     const auto increase = IncreaseOf(counter, times[k], times[k + 1], longest);
     if (!increase) {
       sum.broken[k] = sum.broken[k] || counter.comes_and_goes;
@@ -123,8 +123,8 @@ void AddTo(Sum& sum, const Counter& counter, std::span<const double> times, doub
   sum.comes_and_goes = counter.comes_and_goes;
 }
 
-/// A counter that appears counts from 0, except one that is older and has other labels now: then it has more than the
-/// interval can hold, as far as the node was ever seen to do.
+/// A counter that appears counts from 0, unless it is older and only its labels are new. Such a counter exceeds the
+/// maximum rate that the node has shown.
 void AddAppeared(Sum& sum) {
   constexpr double kMaxOfMax = 2;
   const double limit = kMaxOfMax * std::ranges::max(sum.rates);
@@ -134,7 +134,7 @@ void AddAppeared(Sum& sum) {
   }
 }
 
-/// Of what is there all the time, all parts must have spoken.
+/// An interval is complete if all permanent parts have a value.
 void LeaveOutIncomplete(Sum& sum) {
   const uint32_t most = sum.comes_and_goes ? 1 : std::max(1U, std::ranges::max(sum.parts));
   for (size_t k = 0; k < sum.rates.size(); ++k)

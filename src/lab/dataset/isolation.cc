@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kDynamicSuffix = "_dynamic_power";
 
-/// Of a list with one for each row, or one for all.
+/// Returns the value of a row from a list with one value per row, or one value for all rows.
 template <class T>
 const T& OfRow(std::span<const T> values, size_t row) {
   return values.size() == 1 ? values.front() : values[row];
@@ -46,7 +46,7 @@ class Subtraction {
   std::vector<bool> changed_;  // by row
 };
 
-/// What the rows of one node say.
+/// The rows of one node.
 void TakeOffIdleOf(std::string_view node, std::span<const size_t> rows, const IdleSearch& search, NumberColumn& column,
                    Subtraction& out) {
   constexpr double kFarFromIdle = 0.1;

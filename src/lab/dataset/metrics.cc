@@ -30,7 +30,7 @@ constexpr string_view kPlatformEnergy = "kepler_node_platform_joules_total";
 constexpr string_view kLegacyComponents[] = {"package", "core", "uncore", "dram", "platform"};
 constexpr string_view kLegacyEstimate = "trained_power_model";
 
-/// What stands between them, or nothing.
+/// Returns the text between the prefix and the suffix, or nothing.
 std::optional<string_view> Between(string_view text, string_view begin, string_view end) {
   if (text.size() <= begin.size() + end.size() || !text.starts_with(begin) || !text.ends_with(end)) return std::nullopt;
   return text.substr(begin.size(), text.size() - begin.size() - end.size());

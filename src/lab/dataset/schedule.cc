@@ -13,7 +13,7 @@
 namespace kepler::lab::dataset {
 namespace {
 
-/// What Kepler's own models were made with, and what fills memory and switches tasks.
+/// The stressors of Kepler's own models, and stressors that fill memory and switch tasks.
 constexpr std::string_view kDefault = "default";
 constexpr std::string_view kDefaultSchedule = "idle,cpu,branch,regs,l1cache,cache,stream,vm,switch";
 
@@ -29,7 +29,7 @@ std::unexpected<Error> Refuse(std::string_view item, std::string_view why) {
   return Fail(ErrorKind::kInvalid, fmt::format("'{}' {}", SanitizeUtf8(item, 80), why));
 }
 
-/// It becomes a flag of stress-ng.
+/// Checks a name, because it becomes a flag of stress-ng.
 bool IsStressorName(std::string_view name) {
   constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyz0123456789-";
   return !name.empty() && name.find_first_not_of(kAllowed) == std::string_view::npos && !name.starts_with('-');

@@ -14,10 +14,10 @@
 namespace kepler::lab::dataset {
 namespace {
 
-/// Of two samples at one time, which a counter cannot have, the lower one is first.
+/// Sorts by time. Of two samples at the same time, which one counter cannot have, the smaller value is first.
 std::pair<double, double> InOrder(const Sample& sample) { return {sample.time, sample.value}; }
 
-/// Of legacy energies, the better first.
+/// Meters of legacy energies, the best first.
 int RankOf(std::string_view source) {
   constexpr std::string_view kBest[] = {"rapl-sysfs", "rapl-msr", "acpi", "hmc", "redfish"};
   const auto* const place = std::ranges::find(kBest, source);
@@ -41,9 +41,9 @@ size_t SortSamples(Recording& recording, Dropped& dropped) {
   return shuffled;
 }
 
-/// A sample without its time, or whose time does not fit, keeps its own. How many were of one page then.
+/// Sets the time of each sample to that of its snapshot, if plausible. Returns the number of removed duplicates.
 size_t Retime(std::vector<Sample>& samples, const std::vector<Sample>& clock) {
-  constexpr double kMaxAge = 120;  // of a snapshot; more is another clock
+  constexpr double kMaxAge = 120;  // seconds, of a snapshot; a larger age is caused by a different clock
   for (Sample& sample : samples) {
     const auto taken = std::ranges::lower_bound(clock, sample.time, {}, &Sample::time);
     if (taken != clock.end() && taken->time == sample.time && std::abs(sample.time - taken->value) < kMaxAge)
@@ -77,7 +77,7 @@ class Finder {
                      : Detect([&](std::string_view metric) { return recording_.metrics.contains(metric); });
   }
 
-  /// Series to the targets they are of.
+  /// Assigns the series to their targets.
   void Sort() {
     for (const auto& [metric, all] : recording_.metrics)
       for (const Series& series : all) {
@@ -131,7 +131,7 @@ class Finder {
     return {};
   }
 
-  /// Several meters may say the same: one of them counts for each column of a target.
+  /// Several meters may measure the same energy: one of them counts for each column of a target.
   void ChooseSources() {
     if (out_.names != MetricNames::kLegacy) return;
     for (auto& [target, found] : out_.found) {
@@ -174,7 +174,7 @@ Target TargetOf(const Labels& labels) {
 void OrderSamples(Recording& recording, Dropped& dropped, std::vector<std::string>& notes) {
   if (const size_t shuffled = SortSamples(recording, dropped); shuffled > 0)
     notes.push_back(fmt::format("sorted {} series that were not in order of time", shuffled));
-  std::map<Target, std::vector<Sample>> clocks;  // of an agent and those that took over from it
+  std::map<Target, std::vector<Sample>> clocks;  // by target: of an agent and of its successors
   for (const Series& clock : recording.metrics[std::string(kSnapshotTime)])
     std::ranges::copy(clock.samples, std::back_inserter(clocks[TargetOf(clock.labels)]));
   recording.metrics.erase(std::string(kSnapshotTime));
