@@ -1,5 +1,5 @@
 #pragma once
-// Tables of measurements as the commands need them. Errors name the file and the line or the column, and what to do.
+// Reads tables of measurements for the commands. Errors name the file, the line or the column, and the remedy.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -19,61 +19,61 @@ struct DataFile {
   training::Table table;
 };
 
-/// A column of watts, and what it says of the node.
+/// A column of watts and its component.
 struct Target {
   std::string column;
   model::Component component = model::Component::kPackage;
 };
 
-/// CSV from a file, a pipe or, for "-", standard input.
+/// Reads CSV from a file or a pipe; "-" is standard input.
 [[nodiscard]] Result<DataFile> ReadData(const std::string& path);
 
-/// Items that have commas between them count as several; blanks around them do not count.
+/// Splits items at commas, and removes blanks around them.
 [[nodiscard]] std::vector<std::string> SplitItems(std::span<const std::string> given);
 
-/// Each column with the component that `components` has at its place or, where that is empty, that its name says:
-/// "package_power", "package_watts" and "package_dynamic_power" are package.
+/// Returns each column with its component: the item of `components` with the same index. If `components` is empty, the
+/// name gives the component: package for "package_power", "package_watts" and "package_dynamic_power".
 [[nodiscard]] Result<std::vector<Target>> ResolveTargets(std::span<const std::string> columns,
                                                          std::span<const std::string> components);
-/// The same of one column; `component` may be empty.
+/// The same for one column; `component` may be empty.
 [[nodiscard]] Result<Target> ResolveTarget(const std::string& column, const std::string& component);
-/// `column`, or the column of dynamic power of the same component if the table has only that (isolate wrote it).
+/// Returns `column`. If the table has only the column of dynamic power (written by isolate), returns that column.
 [[nodiscard]] std::string FindTarget(const DataFile& data, const std::string& column);
-/// The component of the model in `path` that `target` is of; kInvalid if it has none.
+/// Returns the component of the model in `path` that predicts `target`; kInvalid if there is none.
 [[nodiscard]] Result<const model::ComponentModel*> FindComponent(const std::string& path,
                                                                  const model::PowerModel& model, const Target& target);
 
-/// Groups of features replaced by their features, names by today's, in the order of the list. None twice. Where a group
-/// is called the same in several versions of Kepler, its first one counts.
+/// Replaces feature groups by their features, and old names by current names. Keeps the order and removes duplicates.
+/// If several versions of Kepler have a group of the same name, the first one counts.
 [[nodiscard]] Result<std::vector<std::string>> ResolveFeatures(std::span<const std::string> given);
-/// The same for a flag; none if it is not given.
+/// The same for a flag; empty if the flag is not set.
 [[nodiscard]] Result<std::vector<std::string>> GivenFeatures(std::span<const std::string> flag);
-/// ResolveFeatures(), but of such groups the first that `data` has all columns of.
+/// As ResolveFeatures(), but of groups with the same name the first one counts whose columns are all in `data`.
 [[nodiscard]] Result<std::vector<std::string>> ResolveFeaturesOf(const DataFile& data,
                                                                  std::span<const std::string> given);
 
-/// The column of that name, or of another age of it; an error suggests one that is there.
+/// Finds a column by its current or old name. The error suggests a similar column of the table.
 [[nodiscard]] Result<size_t> FindColumn(const DataFile& data, std::string_view name);
 [[nodiscard]] Result<std::vector<double>> ReadNumbers(const DataFile& data, std::string_view column);
-/// Of the column at that place; empty cells are NaN.
+/// Reads the numbers of a column; empty cells are NaN.
 [[nodiscard]] Result<std::vector<double>> ReadGappy(const DataFile& data, size_t column);
-/// As ReadNumbers(); none beyond training::kMaxWatts.
+/// Reads a column of watts. kMalformed for an empty cell, and for a number above training::kMaxWatts.
 [[nodiscard]] Result<std::vector<double>> ReadWatts(const DataFile& data, std::string_view column);
-/// A column that was read: all rows of it.
+/// All rows of a column of watts.
 struct WattsColumn {
   std::string_view column;
   std::span<const double> values;
 };
-/// The rows in which no column is below 0 W, which no meter says. kMalformed where more than a tenth of the rows would
-/// be left out: such a table is wrong elsewhere too.
+/// Returns the rows without negative watts, because no meter gives negative watts. kMalformed if that would remove more
+/// than a tenth of the rows: such a table has other errors, too.
 [[nodiscard]] Result<std::vector<size_t>> RowsOfPower(const DataFile& data, std::span<const WattsColumn> columns);
 
 /// The indices of all rows.
 [[nodiscard]] std::vector<size_t> AllRows(const DataFile& data);
 
-/// CSV of "row,prediction" or, of several components, of a column each. With `suffix` every column has the name of its
-/// component and the suffix: "package_power". What `names` has for a row is as in the table's
-/// column "row", or its index from 0 without such a column.
+/// Writes CSV: "row,prediction", or one column per component if there are several. With `suffix`, each column has the
+/// name of its component and the suffix: "package_power". `names` come from the column "row" of the table; without this
+/// column, from the index of the row, which starts at 0.
 [[nodiscard]] std::vector<std::string> RowNames(const DataFile& data);
 [[nodiscard]] std::string PredictionsCsv(std::span<const std::string> names, std::span<const size_t> rows,
                                          std::span<const Target> targets,

@@ -15,14 +15,14 @@
 namespace kepler::lab::judging {
 namespace {
 
-constexpr size_t kFewestRows = 2;  // that train
+constexpr size_t kFewestRows = 2;  // for training
 
 model::Range RangeOf(std::span<const double> values) {
   const auto [min, max] = std::ranges::minmax(values);
   return {min, max};
 }
 
-/// "auto(boosting, linear)": what is in the blend, the largest part first, as far as a label has room.
+/// Returns "auto(boosting, linear)": the parts of the blend, the largest first, as many as fit into a label.
 std::string NameOf(std::vector<training::CandidateScore> scores) {
   constexpr size_t kRoom = kMaxLabelBytes - std::string_view("auto(, and 99 more)").size();
   std::erase_if(scores, [](const training::CandidateScore& score) { return !(score.weight > 0); });
@@ -38,7 +38,7 @@ std::string NameOf(std::vector<training::CandidateScore> scores) {
   return fmt::format("auto({})", names);
 }
 
-/// Makes samples of whole machines samples of one CPU. `rows`: of the samples in `all`.
+/// Converts samples of whole machines to samples of one CPU. `rows`: indices in `all`.
 void DivideByCores(const Measurements& all, std::span<const size_t> rows, training::Samples& samples) {
   for (size_t i = 0; i < rows.size(); ++i) {
     const double cores = all.cores[rows[i]];
@@ -49,7 +49,7 @@ void DivideByCores(const Measurements& all, std::span<const size_t> rows, traini
   }
 }
 
-/// Says in `figures` by which trainer.
+/// Writes the name of the trainer to `figures`.
 Result<model::Predictor> FitLabels(const training::Samples& samples, const Recipe& recipe,
                                    std::span<const std::string> features, Figures& figures) {
   const auto [min, max] = RangeOf(samples.labels);
@@ -72,7 +72,7 @@ Result<model::Predictor> FitLabels(const training::Samples& samples, const Recip
   return std::move(fit.predictor);
 }
 
-/// Without the rows whose group is tested: a fold that was given may cut through a group.
+/// Removes the training rows whose group is tested, because a given fold may contain only a part of a group.
 std::vector<size_t> TrainingRows(const training::Fold& fold, std::span<const uint32_t> groups) {
   if (groups.empty()) return fold.train;
   std::set<uint32_t> tested;
@@ -88,7 +88,7 @@ double MeanOf(std::span<const double> labels, std::span<const size_t> rows) {
   return sum / static_cast<double>(rows.size());
 }
 
-/// Of one target, by row; only those that were tested count.
+/// Errors of one target by row; only tested rows count.
 struct Pooled {
   std::vector<double> predicted;
   std::vector<double> mean;

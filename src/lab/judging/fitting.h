@@ -1,5 +1,5 @@
 #pragma once
-// Fits models to a table and predicts each of its rows by one that has not seen it. No I/O.
+// Fits models to a table, and predicts each row by a model that was fitted without it. No I/O.
 #include <functional>
 #include <optional>
 #include <span>
@@ -16,33 +16,33 @@
 
 namespace kepler::lab::judging {
 
-/// What a model is fitted to.
+/// The data to which a model is fitted.
 struct Measurements {
   std::vector<std::string> features;  // canonical
   training::Matrix rows;
   std::vector<Target> targets;
-  std::vector<std::vector<double>> labels;  // of each target, one a row
-  std::vector<uint32_t> groups;             // none, or one a row
+  std::vector<std::vector<double>> labels;  // per target: one per row
+  std::vector<uint32_t> groups;             // empty, or one per row
   std::vector<double> cores{};              // logical CPUs of each row's machine; only for models per core
 };
 
-/// How it is fitted.
+/// The way to fit a model.
 struct Recipe {
-  const training::Trainer* trainer = nullptr;  // none: auto
+  const training::Trainer* trainer = nullptr;  // null: auto
   training::TrainerOptions options;
   model::OutputType output = model::OutputType::kAbsPower;
   model::Per per = model::Per::kMachine;
-  training::Search search{};  // auto's, in each fit
+  training::Search search{};  // of auto, in each fit
 };
 
-/// What is reported of one component.
+/// The report on one component.
 struct Figures {
   Target target;
   std::string trainer{};
   training::Errors errors{};
-  std::optional<training::Errors> of_mean{};       // of predicting the mean of the training rows
-  std::vector<training::CandidateScore> scores{};  // what auto has weighed up; empty for other trainers
-  size_t searched = 0;                             // how many it tried at random
+  std::optional<training::Errors> of_mean{};       // errors if the prediction is the mean of the training rows
+  std::vector<training::CandidateScore> scores{};  // candidates of auto; empty for other trainers
+  size_t searched = 0;                             // number of candidates that auto tried at random
 };
 
 struct Fit {
@@ -50,35 +50,35 @@ struct Fit {
   std::vector<Figures> figures;  // of each target, without errors
 };
 
-/// The values of these rows.
+/// Returns the values of these rows.
 [[nodiscard]] std::vector<double> Pick(std::span<const double> values, std::span<const size_t> rows);
 
-/// A model of `rows` (indices) and nothing else. Labels that are all the same give a constant.
+/// Fits a model to `rows` (indices) only. If all labels are equal, the model is a constant.
 [[nodiscard]] Result<Fit> FitModel(const Measurements& all, const Recipe& recipe, std::span<const size_t> rows);
 
-/// What `model` says for `rows`, of each target. `cores`: as in Measurements.
+/// Returns the predictions of `model` for `rows`, per target. `cores`: as in Measurements.
 [[nodiscard]] std::vector<std::vector<double>> PredictRows(const model::PowerModel& model, const training::Matrix& all,
                                                            std::span<const Target> targets,
                                                            std::span<const size_t> rows, std::span<const double> cores);
 
 struct OutOfFold {
-  std::vector<size_t> rows;                      // that were tested, ascending
-  std::vector<std::vector<double>> predictions;  // of each target
-  std::vector<training::Errors> errors;          // of each target
-  std::vector<training::Errors> of_mean;         // of predicting the mean of the rows that trained
+  std::vector<size_t> rows;                      // tested rows, ascending
+  std::vector<std::vector<double>> predictions;  // per target
+  std::vector<training::Errors> errors;          // per target
+  std::vector<training::Errors> of_mean;         // errors if the prediction is the mean of the training rows
 };
 
 /// Errors on the rows of one machine, by models of the others.
 struct MachineErrors {
   std::string name;
-  std::vector<training::Errors> errors;  // of each target
+  std::vector<training::Errors> errors;  // per target
 };
 /// Returns the errors on each machine in `column`, in the order of their first rows.
 [[nodiscard]] Result<std::vector<MachineErrors>> ErrorsByMachine(const DataFile& data, std::string_view column,
                                                                  const Measurements& all, const OutOfFold& judged);
 
-/// Every row of a fold's test, predicted by a model of its training rows; where there are groups, of those whose group
-/// is not tested. `report` is called before each fold.
+/// Predicts the test rows of each fold by a model of its training rows. If there are groups, training rows of a tested
+/// group are left out. Calls `report` before each fold.
 [[nodiscard]] Result<OutOfFold> PredictOutOfFold(const Measurements& all, const Recipe& recipe,
                                                  std::span<const training::Fold> folds,
                                                  const std::function<void(size_t fold)>& report);

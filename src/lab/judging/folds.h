@@ -1,5 +1,5 @@
 #pragma once
-// Which rows test a model that was fitted without them, and how a report describes that. No I/O.
+// Selects the rows that test a model fitted without them, and describes the choice for reports. No I/O.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -12,9 +12,9 @@
 
 namespace kepler::lab::judging {
 
-/// A fold for each number from 0 in that column, at most 1000; its rows are tested. -1 is for training only.
+/// Returns one fold for each number from 0 in the column, at most 1000. Its rows are tested. -1 means training only.
 [[nodiscard]] Result<std::vector<training::Fold>> ReadFolds(const DataFile& data, std::string_view column);
-/// Equal texts are one group; numbered in the order in which they come.
+/// Returns the group of each row. Equal texts are one group. Groups are numbered in the order of their first rows.
 [[nodiscard]] Result<std::vector<uint32_t>> ReadGroups(const DataFile& data, std::string_view column);
 
 /// Names of columns, or empty.

@@ -17,7 +17,7 @@ struct Importance {
   double watts = 0;  // increase of the MAE; about 0 or less: the feature is not used
 };
 
-/// No more rows than that are predicted; of a larger table evenly spaced ones.
+/// Maximum number of predicted rows. In a larger table, evenly spaced rows are predicted.
 inline constexpr size_t kMaxImportanceRows = 4000;
 
 /// Of each feature of `model`, the largest first. `rows` are indices in `all`, `measured` and `cores` (as in

@@ -16,7 +16,7 @@ struct Limits {
 [[nodiscard]] bool HasLimit(const Limits& limits);
 /// False for negative numbers and NaN.
 [[nodiscard]] bool AreValid(const Limits& limits);
-/// The limits that `errors` exceed, in words: "MAE is above 5 W". So does a MAPE over no row.
+/// Returns the limits that `errors` exceed, in words: "MAE is above 5 W". A MAPE over no row exceeds its limit.
 [[nodiscard]] std::vector<std::string> Exceeded(const Limits& limits, const training::Errors& errors);
 
 }  // namespace kepler::lab::judging

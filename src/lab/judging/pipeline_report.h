@@ -1,5 +1,5 @@
 #pragma once
-// The page of a run over feature groups and zones: a table of figures, and a drawing for each zone. No I/O.
+// The page of a pipeline run over feature groups and zones: a table of figures, and a chart for each zone. No I/O.
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,7 +12,7 @@
 
 namespace kepler::lab::judging {
 
-/// A component of a model of one feature group.
+/// A component of the model of one feature group.
 struct PipelineRow {
   std::string group;
   std::string trainer;  // as requested: "auto"
@@ -24,7 +24,7 @@ struct PipelineRow {
 struct PipelineReport {
   std::string title;
   std::vector<std::pair<std::string, std::string>> facts;   // "Data", "node.csv, 300 rows"
-  std::vector<std::pair<std::string, std::string>> groups;  // and their features
+  std::vector<std::pair<std::string, std::string>> groups;  // names of feature groups, and their features
   std::vector<PipelineRow> rows;
   std::vector<Comparison> zones;  // the groups of one zone, the best first
 };

@@ -1,5 +1,5 @@
 #pragma once
-// What is drawn of models: their predictions from files, the figures, and the page.
+// The page of plots of models: reads predictions, computes figures, and makes the page.
 #include <optional>
 #include <span>
 #include <string>
@@ -20,36 +20,36 @@ namespace kepler::lab::judging {
 struct Source {
   std::string name;
   std::string path;
-  std::vector<double> watts;  // of each row; NaN where there is none
+  std::vector<double> watts;  // one per row; NaN: no prediction
 };
 
 /// "NAME=PATH", or a path that is its own name.
 [[nodiscard]] Source SourceOf(std::string_view text);
 
-/// A CSV file of row,prediction (of several components the column is that of the target's) is matched by row; else the
-/// path is a model's, which predicts all rows. Rows that `data` does not have, or has twice, are an error.
+/// Reads a CSV file of row,prediction (or with one column per component) and matches it by row. Any other path is that
+/// of a model, which predicts all rows. Error: a row of the file is missing in `data`, or `data` has it twice.
 [[nodiscard]] Status ReadSource(const DataFile& data, const Target& target, const Machines& machines, Source& source);
-/// `source.path` is a model's, whatever it is called.
+/// As ReadSource(), but `source.path` is always a model.
 [[nodiscard]] Status PredictSource(const DataFile& data, const Target& target, const Machines& machines,
                                    Source& source);
 
 /// Minutes from the first row if the table has seconds that do not decrease (`is_time`), else the number of the row.
 [[nodiscard]] std::vector<double> TimesOf(const DataFile& data, bool& is_time);
 
-/// Rows that are predicted by every model there is; the first of these is what the page is about.
+/// Rows for which every model has a prediction. The first model is the subject of the page.
 struct Comparison {
   std::string title;
   std::string_view data;    // path
   std::string_view target;  // column
-  size_t rows_of_data = 0;  // of all
+  size_t rows_of_data = 0;  // number of all rows of the table
   bool is_time = false;     // `when` is minutes from the first row, else the row's number
   std::vector<double> when;
   std::vector<double> measured;
   std::vector<std::string> names;              // of the models
   std::vector<std::vector<double>> predicted;  // by each of them
-  std::string feature;                         // or none
+  std::string feature;                         // "": none
   std::vector<double> feature_values;
-  std::vector<Importance> importance;  // of the first model's features, or none
+  std::vector<Importance> importance;  // of the first model's features; may be empty
 };
 
 /// Rows of about the same load.
@@ -59,10 +59,10 @@ struct LoadBand {
   training::Errors errors;
 };
 
-/// Ten of as many rows each, fewer where equal watts would be in two of them.
+/// Returns ten bands with equally many rows; fewer, if equal watts would be in two bands.
 [[nodiscard]] std::vector<LoadBand> BandsOf(std::span<const double> measured, std::span<const double> predicted);
 
-/// Of each model, in their order.
+/// Returns the errors of each model, in their order.
 [[nodiscard]] std::vector<training::Errors> ErrorsOfAll(const Comparison& compared);
 
 [[nodiscard]] plot::Page PageOf(const Comparison& compared);

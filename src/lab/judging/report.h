@@ -12,29 +12,29 @@
 
 namespace kepler::lab::judging {
 
-/// Members of JSON: n, mae, mape, mape_rows and r2. MAPE over no row is null.
+/// Returns the JSON members n, mae, mape, mape_rows and r2. A MAPE over no row is null.
 [[nodiscard]] std::string ErrorMembers(const training::Errors& errors);
-/// "12.14"; "12.14 (3 rows)" where not all rows count; "-" where none does.
+/// Returns "12.14"; "12.14 (3 rows)" if not all rows count; "-" if no row counts.
 [[nodiscard]] std::string MapeText(const training::Errors& errors);
 
-/// One object on one line: `head` (members, each with a comma behind it), the members above where there is one
-/// component, and "components" by their names.
+/// Returns one JSON object on one line: `head` (members, each followed by a comma), the members above if there is one
+/// component, and "components" by name.
 [[nodiscard]] std::string FiguresJson(std::string_view head, std::span<const Figures> figures);
-/// Member "machines" of JSON with a comma behind it, and a line for people; empty without machines.
+/// Returns the JSON member "machines", followed by a comma, and a line of text for people; "" if there are no machines.
 [[nodiscard]] std::string MachinesJson(std::span<const MachineErrors> machines);
 [[nodiscard]] std::string MachinesLine(std::string_view column, std::span<const MachineErrors> machines);
-/// A line a component.
+/// Returns a table with one line per component.
 [[nodiscard]] std::string FiguresTable(std::span<const Figures> figures);
 
-/// Settings that, with the data, decide which model auto finds.
+/// Settings that determine, together with the data, the model that auto finds.
 struct Choices {
   uint64_t seed = 0;
-  int64_t search = 0;  // candidates at random; 0: none, or as many as the budget allows
-  Duration budget{0};  // of the whole search; 0: none
+  int64_t search = 0;  // number of random candidates; 0: none, or as many as the budget allows
+  Duration budget{0};  // time limit of the whole search; 0: no limit
   double good_enough_watts = 0;
 };
 
-/// Members of JSON, each with a comma behind it.
+/// Returns JSON members, each followed by a comma.
 [[nodiscard]] std::string ChoicesJson(const Choices& choices);
 
 struct Card {
@@ -42,7 +42,7 @@ struct Card {
   std::string_view data;     // path
   std::string_view sha256;
   size_t rows = 0;
-  std::string_view group;  // the column, or none
+  std::string_view group;  // the column; "": none
   Choices choices;
   std::span<const std::string> set;           // "trees=200"
   std::string_view judged;                    // "out of fold: ..."
@@ -51,22 +51,22 @@ struct Card {
   std::span<const Figures> figures;
 };
 
-/// Markdown, in which names and paths stand for themselves.
+/// Returns Markdown, in which names and paths are escaped.
 [[nodiscard]] std::string ModelCard(const Card& card);
 
-/// What a model that came from elsewhere is known of.
+/// The origin of an imported model.
 struct Origin {
   std::string_view source;  // path
   std::string_view sha256;
   std::string_view kind;    // "a weight file"
-  std::string_view stated;  // its errors as it says; may be empty
+  std::string_view stated;  // the errors that it states; may be empty
   const model::PowerModel& model;
 };
 
-/// The card of such a model.
+/// Returns the card of an imported model.
 [[nodiscard]] std::string ImportCard(const Origin& origin);
 
-/// `card`, which calls the model `name`, after a heading with its new name.
+/// Returns `card`, which has the old `name` of the model, after a heading with the new name.
 [[nodiscard]] std::string RenamedCard(std::string_view card, std::string_view name, std::string_view new_name);
 
 }  // namespace kepler::lab::judging
