@@ -21,9 +21,9 @@ namespace {
 
 constexpr size_t kBlocks = 5;
 constexpr size_t kFewestRows = 10;
-/// A candidate has a part in the blend when it is at most this much worse than the best.
+/// Maximum error of a candidate in the blend, as a multiple of the smallest error.
 constexpr double kWithin = 1.25;
-/// How steeply a part falls with the error: one that is 10 % worse gets half as much.
+/// Exponent of the error in the weight of a candidate. A candidate with a 10 % larger error gets half the weight.
 constexpr double kSteepness = 8;
 constexpr double kMinWeight = 0.05;
 
@@ -32,9 +32,9 @@ bool IsCounted(std::string_view feature) {
          feature.ends_with("_irq");
 }
 
-/// The columns that free candidates see. What a processor draws follows from the cycles and instructions that it
-/// executes: where these are known, time and other proxies are left to candidates that cannot take them for more.
-/// Memory follows from no counter alone. A small table is too short to show which columns stand for work.
+/// The columns that flexible candidates use. The power of a CPU follows from its cycles and instructions. If these are
+/// known, only candidates that cannot overfit use time and other proxies. The power of memory follows from no single
+/// counter. A small table cannot show which columns represent work, so all candidates use all columns.
 std::vector<bool> ColumnsForFree(const AutoOptions& options, size_t rows, size_t columns) {
   std::vector<bool> seen(columns, true);
   const bool processor = options.component != model::Component::kDram;
@@ -45,7 +45,7 @@ std::vector<bool> ColumnsForFree(const AutoOptions& options, size_t rows, size_t
   return seen;
 }
 
-/// Columns that are not seen are 0: nothing can be learnt of them, and predictors do not care what stands there later.
+/// Sets the other columns to 0, so that the fit cannot use them and the predictor ignores their values.
 Samples Hide(Samples samples, const std::vector<bool>& seen) {
   const size_t columns = samples.features.columns;
   for (size_t i = 0; i < samples.features.values.size(); ++i)
@@ -59,7 +59,7 @@ Result<model::Predictor> Fit(const Candidate& candidate, const Samples& samples,
   return trainer->fit(samples, {.parameters = candidate.parameters, .seed = seed});
 }
 
-/// A line needs more machines than features: with fewer, a feature that is constant on each machine has any weight.
+/// The linear candidate needs more machines than features: else weights of features constant per machine are arbitrary.
 bool IsTried(const Candidate& candidate, const Samples& samples, size_t machines, size_t max_neighbors) {
   const size_t rows = samples.labels.size();
   const bool plainest = candidate.name == FixedCandidates(rows).front().name;
@@ -72,9 +72,9 @@ size_t MachinesOf(const Samples& samples) {
   return std::set<uint32_t>(samples.groups.begin(), samples.groups.end()).size();
 }
 
-/// Several machines: whole machines. One machine: blocks, which show the error for loads that training has not seen.
-/// Few blocks of a small table say little, so it has interleaved parts as well. In a table that is sorted by load each
-/// block is a load of its own, so that it has parts only.
+/// Folds for the comparison of candidates. Several machines: whole machines. One machine: blocks, which show the error
+/// for unseen loads. A small table also has interleaved parts, because its few blocks are not representative. A table
+/// that is sorted by load has only such parts, because each block would be one load.
 std::vector<Fold> InnerFolds(const Samples& samples) {
   const size_t rows = samples.labels.size();
   if (MachinesOf(samples) > 1) return FoldsByGroup(samples.groups, kBlocks);
@@ -84,7 +84,7 @@ std::vector<Fold> InnerFolds(const Samples& samples) {
   return folds;
 }
 
-/// The mean absolute error on rows that were not fitted to; none for a candidate that cannot be fitted to them.
+/// Returns the mean absolute error on unseen rows; nothing if the candidate cannot be fitted.
 std::optional<double> Score(const Candidate& candidate, const Samples& samples, std::span<const Fold> folds,
                             uint64_t seed) {
   double sum = 0;
@@ -108,7 +108,7 @@ struct Judged {
 
 double MaeOrInfinite(const Judged& judged) { return judged.mae_watts.value_or(HUGE_VAL); }
 
-/// Adds the best of what was drawn and says how many were tried. Where one is drawn twice, it counts once.
+/// Adds the best random candidates. Returns the number of candidates that were tried, without duplicates.
 size_t SearchMore(const AutoOptions& options, const std::function<std::optional<double>(const Candidate&)>& judge,
                   std::vector<Judged>& judged) {
   using std::chrono::steady_clock;
@@ -133,12 +133,12 @@ size_t SearchMore(const AutoOptions& options, const std::function<std::optional<
   return names.size();
 }
 
-/// By score; those that are far behind get nothing. The first has all where none could be judged.
+/// Sets the weights by score. A much larger error gives the weight 0. Without any score, the first candidate gets all.
 void Weigh(std::vector<CandidateScore>& scores) {
   const auto mae = [](const CandidateScore& score) { return score.mae_watts.value_or(HUGE_VAL); };
   const double best = mae(*std::ranges::min_element(scores, {}, mae));
   if (!std::isfinite(best)) {
-    scores.front().weight = 1;  // and it says why it cannot
+    scores.front().weight = 1;  // its fit returns the error
     return;
   }
   const auto share = [&](double least) {
@@ -153,7 +153,7 @@ void Weigh(std::vector<CandidateScore>& scores) {
   share(0);
 }
 
-/// Parts of blends are no blends: theirs become parts themselves.
+/// A blend does not contain blends: the parts of an inner blend are added one by one.
 void AddPart(model::Blend& blend, double weight, model::Predictor part) {
   if (auto* inner = std::get_if<model::Blend>(&part.formula)) {
     for (size_t i = 0; i < inner->parts.size(); ++i) {
