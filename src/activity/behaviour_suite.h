@@ -223,7 +223,7 @@ TYPED_TEST_P(ActivityBehaviour, ShortLivedChildren_TheirCgroupGetsTheirTime) {
     const bool right = this->ScanUntil(is_right, 50);
     EXPECT_GE(truth, 180e6);
     EXPECT_GE(missing, -this->kGuarantees.max_relative_error * truth) << "more than there was";
-    // One that had threads (of a sanitizer, say) may be reported in two parts.
+    // A process with threads, such as those of a sanitizer, may be reported in two parts.
     EXPECT_LE(reported, 2 * due);
     if (right) return {};
     const auto ends = std::max(std::ceil(missing * kChildren / truth), static_cast<double>(due - reported));

@@ -19,13 +19,13 @@
 
 namespace kepler::attribution {
 
-/// How long ended workloads stay listed, and how many of them.
+/// Time for which ended workloads stay listed, and their maximum number.
 struct RetentionPolicy {
   Nanoseconds retention = std::chrono::minutes(2);
   Energy threshold = Energy::Joules(10);  // of the primary zone; an ended workload with less is not listed
   int64_t max = 500;                      // 0: none; negative: kMaxEver
-  /// A series that a snapshot has shown stays listed for the retention, whatever its energy and however many there are
-  /// (up to kMaxEver). A reader that scrapes more often than that sees all that the series ever had.
+  /// If true, a series that a snapshot has shown stays listed for `retention`, regardless of `threshold` and `max` (at
+  /// most kMaxEver series). A server that scrapes more often than `retention` then gets the final value of each series.
   bool keep_shown = false;
   static constexpr size_t kMaxEver = 100'000;
   [[nodiscard]] size_t cap() const { return max < 0 ? kMaxEver : static_cast<size_t>(max); }
@@ -53,7 +53,7 @@ class Accounts {
   /// Sets the zones of rows, totals and later charges. Each is the index of a previous zone, or kNewZone.
   void SetZones(std::span<const size_t> from);
 
-  /// Accounts that are opened in this tick were 0 at `begin`; their charges are use since then.
+  /// Accounts that are opened in this tick were 0 at `begin`. Their charges are for the time since then.
   void BeginTick(BootTime begin) { open_begin_ = begin; }
   /// Opens a running account at 0.
   [[nodiscard]] Row Open(std::shared_ptr<const Identity> identity);
@@ -77,8 +77,8 @@ class Accounts {
   /// Resets the charges of the last tick, from which watts are computed, except in zones with keep[zone].
   void ForgetTick(const std::vector<bool>& keep);
 
-  /// Ends the account of a workload. True: it had a series and used enough, or the policy keeps it, so it stays listed
-  /// as terminated. False: it departs now.
+  /// Ends the account of a workload. Returns true if it stays listed as terminated: it had a series and used enough
+  /// energy, or the policy keeps it. Returns false if it departs now.
   [[nodiscard]] bool End(Row row, BootTime now, size_t primary_zone);
   /// Continues the account of a terminated workload that is still listed.
   void Revive(Row row) {
@@ -103,17 +103,17 @@ class Accounts {
   [[nodiscard]] Energy charged(Row row, size_t zone) const { return tick_[row * zones_ + zone]; }
   /// Gives the account a series. A new series begins with this tick. Call it after the charges.
   void List(Row row);
-  /// Takes the series from the account: its energy departs. Later charges are capped until List().
+  /// Ends the series. Its energy moves to `departed`. Later charges go to `capped` until List().
   void Unlist(Row row);
-  /// Gives the account no series before Release(), but then one that begins where the account began. Meanwhile its
-  /// energy is in AddPending(). Only for an account that no snapshot has shown.
+  /// Delays the series of the account until Release(). The series then starts at the begin of the account. Until then
+  /// AddPending() includes its energy. Only for an account that no snapshot has shown.
   void Hold(Row row);
   void Release(Row row) {
     if (listing_[row] == Listing::kPending) listing_[row] = Listing::kListed;
   }
   /// Adds the energy of all held accounts to `sum`, by zone.
   void AddPending(std::span<Energy> sum) const;
-  /// Moves everything that an account without a series was charged since Unlist() to the running account `to`.
+  /// Moves all charges since Unlist() from an account without a series to the running account `to`.
   void Give(Row row, Row to);
   /// Changes the labels. The old series departs, and the row continues from 0 under the new labels. If no snapshot has
   /// shown the old labels, nothing departs and the row keeps its energy.

@@ -1,6 +1,6 @@
 #pragma once
-// The best of our own models for an agent, which asks by GET with its machine. The answer is model.json itself, so that
-// the agent verifies, caches and judges it as any other file of a URL. Pure; any thread.
+// Chooses the best own model for an agent. The agent sends a GET request with its machine. The answer is the file
+// model.json, so the agent verifies, caches and checks it like any other file from a URL. Pure; any thread.
 #include <optional>
 #include <span>
 #include <string>
@@ -16,17 +16,17 @@ namespace kepler::modelserver {
 
 struct AgentQuery {
   model::MachineSpec machine;
-  std::vector<std::string> features;        // canonical; empty: all
-  std::optional<model::OutputType> output;  // empty: both
+  std::vector<std::string> features;        // canonical names; empty: all
+  std::optional<model::OutputType> output;  // nothing: both types
   size_t unknown_fields = 0;
 };
 
 /// Reads "machine=…&features=a,b&output=AbsPower". The machine is JSON (model/machine_json.h) or pairs
-/// (model/machine_pairs.h). kMalformed with the parameter.
+/// (model/machine_pairs.h). kMalformed names the parameter.
 [[nodiscard]] Result<AgentQuery> ReadAgentQuery(std::string_view query);
 
-/// Chooses among our own models as the agent does (model::ChooseModel): for the package, else for the platform. Only
-/// models of this or a similar machine, within the `limits`. kNotFound with the reasons.
+/// Chooses an own model by the rules of the agent (model::ChooseModel): for the package, else for the platform. Only
+/// models of the same or a similar machine and within the `limits` count. kNotFound has the reasons.
 [[nodiscard]] Result<Selected> SelectForAgent(const ModelIndex& index, const AgentQuery& query,
                                               std::span<const Bound> limits = {});
 

@@ -18,7 +18,7 @@ namespace {
 
 using Candidates = std::vector<const StoredModel*>;
 
-/// The name under which the model is given; empty if it cannot be given in this form.
+/// Returns the name under which clients get the model; empty if it cannot be sent in this form.
 const std::string& ServedName(const StoredModel& model, bool weight) {
   return weight ? model.weights_name : model.archive_name;
 }
@@ -33,7 +33,7 @@ bool HasFeatures(const StoredModel& model, const ModelRequest& request) {
   });
 }
 
-/// Clients of Kepler 0.7 apply a curve to the first of their features, whatever it was trained on.
+/// Returns true if a client of Kepler 0.7 can use the model: it applies any curve to its first feature.
 bool IsCurveForClient(const StoredModel& model, const ModelRequest& request) {
   const model::PowerModel& power = model.judged_weights->model;
   return std::ranges::all_of(power.components, [&](const model::ComponentModel& component) {
@@ -42,7 +42,7 @@ bool IsCurveForClient(const StoredModel& model, const ModelRequest& request) {
   });
 }
 
-/// Says which step left no candidate.
+/// Returns an error with the step after which no candidate was left.
 std::unexpected<Error> None(const ModelRequest& request, std::string_view reason) {
   return Fail(ErrorKind::kNotFound, fmt::format("cannot find model for source {} and output {}: {}", request.source,
                                                 model::Name(request.output), reason));
@@ -94,7 +94,7 @@ Candidates OfType(const Candidates& all, uint32_t type) {
   return some;
 }
 
-/// Keeps the models of the stated type. Without any, all are kept if the client takes another machine's model.
+/// Keeps the models of the requested node type; all, if there is none and the client accepts models of other machines.
 Result<Candidates> Typed(Candidates all, const ModelRequest& request) {
   if (!request.node_type) return all;
   Candidates some = OfType(all, *request.node_type);
@@ -139,7 +139,7 @@ uint64_t MembersOf(const ModelIndex& index, const StoredModel& model) {
   return found == pipeline->types.end() ? 0 : found->members;
 }
 
-/// The candidate whose machine is most similar; on ties the type with most measured machines, then the first.
+/// Returns the candidate with the most similar machine. Ties go to the type with the most measured machines.
 const StoredModel* MostSimilar(const ModelIndex& index, const Candidates& all, const model::MachineSpec& wanted) {
   const StoredModel* best = nullptr;
   std::pair<double, uint64_t> best_rank;

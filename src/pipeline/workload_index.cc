@@ -24,7 +24,7 @@ void WorkloadIndex::Apply(const activity::ActivitySample& sample, std::span<cons
   LearnPods();
   ReleasePending();
   ApplyExited(sample.exited);
-  // Before the living: whoever has the pid of a short-lived process now got it after it.
+  // Short-lived processes are first, because a living process may have got the pid of one of them.
   ApplyShortLived(sample.short_lived);
   if (sample.renumbered) Renumber(sample.moved);
   IdentifyAll(sample.processes);

@@ -7,11 +7,11 @@
 // uses the kernel's sum in the first row of a process in a pass. A thread that dies later in the pass is counted in its
 // own row or not at all.
 //
-//              first row               a pass does not show it
-//     kFree ─────────────────► kLiving ◄──────────────────────────► kMissing
-//       ▲                         │    it does again                    │ no record for 5 s, or its pid is in use
-//       again: │ next scan               │ record of its end                   │ remembered (LetGo) │ ▼ ▼
-//       └──────────────────── kLeaving ◄── reported as exited ── kEnded, or at once
+//              first row         a pass does not show it │ shows it again
+//     kFree ─────────────► kLiving ◄────────────────────────► kMissing ──────┐ no record for 5 s, or its pid is
+//       ▲                     └───────► kEnded ◄── record of its end ──┘     │ reused: remembered (LetGo)
+//       │ next scan                       │ reported as exited               │
+//       └────── kLeaving ◄────────────────┴──────────────────────────────────┘
 //
 // A process that the pass no longer shows is missing until the record of its leader arrives. That record has the final
 // totals of the process. Until then the process stays in the sample. A process that had threads stays for one more

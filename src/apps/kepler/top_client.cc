@@ -24,10 +24,10 @@ constexpr std::chrono::milliseconds kTotal{15'000};
 constexpr size_t kMaxReason = 300;
 constexpr double kMaxHistorySeconds = 3600;  // the API keeps an hour
 
-/// What crosses no network: a login there needs no TLS.
+/// Returns true if requests to the host cross no network. A login at this host needs no TLS.
 bool IsThisMachine(std::string_view host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }
 
-/// What the agent says about a status other than 2xx.
+/// Returns the reason and the remedy for a status other than 2xx.
 std::string ReasonOf(const http::client::Answer& answer) {
   if (answer.status == 401) return "401: set --user and --password-file";
   if (answer.status == 404) return "404: there is no JSON API; is it another program, or an older agent?";

@@ -1,5 +1,5 @@
 #pragma once
-// The JSON API of an agent, as `kepler top` asks for it, and a thread that polls a source.
+// TopClient: reads the JSON API of an agent for `kepler top`. TopPoller: a thread that polls a source.
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -28,7 +28,7 @@ class TopClient final : public TopSource {
   /// Reads the files of the settings. Blocks.
   [[nodiscard]] static Result<TopClient> Open(const TopSettings& settings);
 
-  /// The error names the URL; kUnavailable: nothing answers there.
+  /// Errors name the URL. kUnavailable: no server answers.
   [[nodiscard]] Result<std::string> Get(const std::string& target, const std::stop_token& stop) const override;
   [[nodiscard]] std::string_view Hint() const override { return "is the agent running? --url sets its address"; }
 
@@ -40,23 +40,23 @@ class TopClient final : public TopSource {
 
 struct TopAnswer {
   top::Readings readings{};
-  std::optional<top::PowerHistory> history{};  // if it was read
+  std::optional<top::PowerHistory> history{};  // nothing if it was not read
   std::vector<std::string> remarks{};
 };
 
-/// Remarks of the source, and those about the readings.
+/// Returns the remarks of the source and the remarks about the readings.
 [[nodiscard]] std::vector<std::string> RemarksOf(const TopSource& source, const top::Readings& readings);
 
-/// Polls on a thread of its own. All functions are for one thread.
+/// Polls a source on a separate thread. One thread may call its functions.
 class TopPoller {
  public:
   [[nodiscard]] static Result<std::unique_ptr<TopPoller>> Start(std::unique_ptr<TopSource> source, Duration interval);
 
-  /// Readable when Take() has an answer.
+  /// A descriptor that is readable while Take() has an answer.
   [[nodiscard]] int fd() const { return event_.get(); }
-  /// From now on asks for `target`, at once if it has changed. `history`: number of ticks to show.
+  /// Sets the target of all later requests. A new target is requested at once. `history`: number of ticks to show.
   void Ask(const std::string& target, size_t history);
-  /// The latest answer, once.
+  /// Returns the latest answer, each answer once.
   [[nodiscard]] std::optional<Result<TopAnswer>> Take();
 
  private:

@@ -35,7 +35,7 @@
 namespace kepler::agent {
 namespace {
 
-constexpr std::chrono::milliseconds kRedraw{1000};  // for the age of the data
+constexpr std::chrono::milliseconds kRedraw{1000};  // updates the age of the data
 
 int RefuseTop(const std::string& why) {
   std::fprintf(stderr, "kepler top: %s\n", EscapeControls(why).c_str());
@@ -100,7 +100,7 @@ int PrintOnce(const TopSettings& config, const TopSource& source, top::Glyphs gl
   return settings::WriteOut(outcome, "kepler top");
 }
 
-/// What the screen knows, from the answers of the poller.
+/// Collects the state of the screen from the answers of the poller.
 class Observer {
  public:
   [[nodiscard]] const top::Knowledge& known() const { return known_; }

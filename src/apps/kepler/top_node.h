@@ -1,6 +1,6 @@
 #pragma once
-// TopNode: measures this machine in this process, for `kepler top` without an agent: the parts of the agent, without
-// its server and exporters.
+// TopNode: measures this machine in this process, for `kepler top` without an agent. It has the parts of the agent
+// except the server and the exporters.
 #include <condition_variable>
 #include <cstddef>
 #include <memory>
@@ -23,21 +23,21 @@
 
 namespace kepler::agent {
 
-/// URL of an agent on this machine that listens on these addresses, without TLS: of the first one.
+/// Returns the URL, without TLS, of an agent on this machine that listens on the first of these addresses.
 [[nodiscard]] std::string UrlOfAgent(const std::vector<std::string>& listen_addresses);
 
-/// What the values lack because of this user or this machine, a line each. `wants_bpf`: the configuration allows BPF.
+/// Returns what this user or machine cannot measure, one line each. `wants_bpf`: the configuration allows BPF.
 [[nodiscard]] std::vector<std::string> LacksOf(const snapshot::Snapshot& snapshot, bool wants_bpf, bool is_root);
 
 class TopNode final : public TopSource {
  public:
-  /// Opens the meters as the agent at its start, and takes a tick each `interval` on a thread. `remark`: why this
-  /// process measures; "" if the user knows.
+  /// Opens the meters as the agent does at startup, and runs a tick each `interval` on a thread. `remark`: reason why
+  /// this process measures; "" if the user requested it.
   [[nodiscard]] static Result<std::unique_ptr<TopNode>> Open(Config config, const BuildInfo& build, Duration interval,
                                                              std::string remark);
   ~TopNode() override;
 
-  /// Waits for the first snapshot, which takes a quarter of a second.
+  /// Waits for the first snapshot. It takes a quarter of a second.
   [[nodiscard]] Result<std::string> Get(const std::string& target, const std::stop_token& stop) const override;
   Status Settle() const override { return WaitFor(2, {}); }
   [[nodiscard]] std::string_view Hint() const override { return "kepler meters shows the state of the meters"; }
@@ -52,7 +52,7 @@ class TopNode final : public TopSource {
   const Config config_;
   const std::string remark_;
   SystemClock clock_;
-  std::unique_ptr<workload::kubernetes::Informer> pods_;  // null: they are not named
+  std::unique_ptr<workload::kubernetes::Informer> pods_;  // null: pods get no names
   std::unique_ptr<ThisNode> node_;
   std::unique_ptr<pipeline::Collector> collector_;
   std::unique_ptr<api::Endpoint> api_;

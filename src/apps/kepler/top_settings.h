@@ -14,7 +14,7 @@ namespace kepler::agent {
 struct TopSettings {
   std::string url{};          // "": the agent of this machine if there is one, else this process
   bool local = false;         // this process, even if an agent runs
-  std::string config_file{};  // of that agent, and for this process
+  std::string config_file{};  // configuration of the agent, also used if this process measures
   std::string user{};
   std::string password_file{};
   std::string ca_file{};
@@ -31,7 +31,7 @@ struct TopSettings {
   int limit = 50;  // rows of --once
 };
 
-/// `arguments` are those behind `kepler top`.
+/// `arguments` are those after `kepler top`.
 [[nodiscard]] settings::Parsed<TopSettings> ParseTopSettings(const std::vector<const char*>& arguments,
                                                              const BuildInfo& build);
 

@@ -1,5 +1,5 @@
 #pragma once
-// TopSource: the JSON API that `kepler top` shows, of an agent (top_client.h) or of this process (top_node.h).
+// TopSource: the JSON API for `kepler top`, of an agent (top_client.h) or of this process (top_node.h).
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace kepler::agent {
 
-/// Begin of the remark that no power is measured; the reason follows.
+/// Begin of the remark that power is estimated, not measured. The reason follows.
 inline constexpr std::string_view kEstimateRemark = "power is an estimate: ";
 
 class TopSource {
@@ -19,13 +19,13 @@ class TopSource {
   TopSource& operator=(const TopSource&) = delete;
   virtual ~TopSource() = default;
 
-  /// Returns the JSON for `target`, a path and query of the API. Blocks. The error has the reason; kInvalid:
-  /// there is an answer, but not the wanted one, and the error has the remedy. The remedy of other errors is Hint().
+  /// Returns the JSON for `target`, a path and query of the API. Blocks. The error has the reason. kInvalid: the server
+  /// answered with an error, and the message has the remedy. Hint() is the remedy for all other errors.
   [[nodiscard]] virtual Result<std::string> Get(const std::string& target, const std::stop_token& stop) const = 0;
   [[nodiscard]] virtual std::string_view Hint() const = 0;
-  /// Waits until the values are of a whole interval, for a single Get().
+  /// Waits until the values cover a whole interval. Call it before a single Get().
   virtual Status Settle() const { return {}; }
-  /// What a reader of the values must know, a line each. Any thread.
+  /// Remarks about the values for the user, one line each. Any thread.
   [[nodiscard]] virtual std::vector<std::string> Remarks() const { return {}; }
 
  protected:

@@ -1,5 +1,5 @@
 #pragma once
-// The explicit list of what is built from the configuration. Nothing registers itself.
+// Functions that make the parts of the agent from the configuration. Nothing registers itself.
 #include <memory>
 
 #include "activity/activity_source.h"
@@ -19,36 +19,36 @@
 
 namespace kepler::agent {
 
-/// One reader for all that a tick needs of /proc/stat.
+/// One reader of /proc/stat for all parts of a tick.
 using SharedProcStat = std::shared_ptr<os::ProcStatReader>;
 
-/// What several parts look at.
+/// Objects that several parts of the agent share.
 struct Shared {
   SharedProcStat proc_stat;
   std::shared_ptr<NodeEvents> events = std::make_shared<NodeEvents>();
-  std::shared_ptr<model::ModelBoard> models = std::make_shared<model::ModelBoard>();  // who finds models sets them
-  model::MachineSpec machine{};                                                       // this one
+  std::shared_ptr<model::ModelBoard> models = std::make_shared<model::ModelBoard>();  // the loaded power models
+  model::MachineSpec machine{};                                                       // this machine
 };
 
-/// The sources of cpu.preferredMeters, in that order.
+/// Returns the sources in cpu.preferredMeters, in the same order.
 [[nodiscard]] std::vector<std::unique_ptr<energy::EnergySource>> MakeCpuSources(const Config& config,
                                                                                 const Clock& clock,
                                                                                 const SharedProcStat& proc_stat);
-/// The meters in order of preference, the power model last; opened. If no meter measures the whole machine, it is
-/// estimated; energy::UseOf() decides when. meter.require forbids every estimate.
+/// Returns the opened meters in the order of preference; the power model is last. If no meter measures the whole
+/// machine, its power is estimated; energy::UseOf() decides when. meter.require disables all estimates.
 [[nodiscard]] Result<std::unique_ptr<energy::MeterSet>> MakeMeters(const Config& config, const Clock& clock,
                                                                    const Shared& shared);
-/// BPF where it works, unless the configuration says otherwise; an error if it must be BPF and cannot.
+/// Returns the configured source of CPU time; by default BPF if it loads, else /proc. Error: BPF is required but fails.
 [[nodiscard]] Result<std::unique_ptr<activity::ActivitySource>> MakeActivity(const Config& config, const Clock& clock,
                                                                              const SharedProcStat& proc_stat);
-/// What finds the power models that model.server chooses for this `machine`, and that model.sources, else MODEL_CONFIG
-/// (model_config.h), else the system's directory name. Null where that is nothing, and where meter.require forbids
-/// every estimate and no model splits energy; an error without the key that models must be signed by.
+/// Returns the store of power models. Its places are model.server, with this `machine` in the query, and the first of
+/// these that is set: model.sources, MODEL_CONFIG (model_config.h), the default directory. Null if there is no place,
+/// or if meter.require disables all estimates and no model splits energy. Error: the public key cannot be read.
 [[nodiscard]] Result<std::unique_ptr<model_store::ModelStore>> MakeModelStore(const Config& config,
                                                                               std::shared_ptr<const Clock> clock,
                                                                               std::shared_ptr<model::ModelBoard> board,
                                                                               const model::MachineSpec& machine);
-/// Null where pods are not to be named.
+/// Null if the configuration does not enable the names of pods.
 [[nodiscard]] std::unique_ptr<workload::kubernetes::Informer> MakeInformer(const Config& config, const Clock& clock);
 [[nodiscard]] attribution::RetentionPolicy MakeRetention(const Config& config);
 [[nodiscard]] pipeline::SeriesLimits MakeLimits(const Config& config);

@@ -29,13 +29,13 @@ inline constexpr size_t kMaxRows = 1000;
 inline constexpr size_t kMaxSearch = 64;  // bytes
 inline constexpr size_t kMaxUnder = 255;  // bytes
 
-/// The levels that may be shown: those of `gates`, the levels of the metrics (bits of series::Gate), in the order in
-/// which the first one is the default. Namespaces need the level of the pods or their own.
+/// AllLevels(): all levels; the first one that is shown is the default. IsShown(): `gates` are the exported levels
+/// (bits of series::Gate). Namespaces are shown if the level of pods or of namespaces is exported.
 [[nodiscard]] std::span<const snapshot::Level> AllLevels();
 [[nodiscard]] bool IsShown(snapshot::Level level, uint32_t gates);
 
-/// The error is kInvalid. It names the parameter and the allowed values. Other parameters than the five are ignored. If
-/// no level is shown, a query without a level is valid, and its level is not shown.
+/// Parses a query. kInvalid names the parameter and the allowed values. Unknown parameters are ignored. If no level is
+/// shown, a query without a level is valid, and IsShown() is false for its level.
 [[nodiscard]] Result<Query> ParseQuery(std::string_view text, uint32_t gates);
 
 }  // namespace kepler::api

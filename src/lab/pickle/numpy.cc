@@ -164,7 +164,7 @@ Status ReadJoblibArray(Source& source, Id id) {
   return SetArray(source, id, *layout, bytes);
 }
 
-/// Bytes as protocol 2 writes them: one character of a text per byte.
+/// Decodes bytes as protocol 2 stores them: as a text with one character per byte.
 Status SetBytes(Source& source, Id id, const Node* text) {
   if (text == nullptr || !IsValidUtf8(text->text)) return source.Refuse("bytes without a text");
   std::string bytes;
