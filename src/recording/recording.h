@@ -1,5 +1,5 @@
 #pragma once
-// Time series as they were recorded: counters by metric and labels. What tables of measurements are made of. Pure.
+// Recording: recorded time series by metric and labels. Tables of measurements are made of recordings. Pure.
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -10,7 +10,7 @@
 
 namespace kepler::recording {
 
-/// Most samples of one recording, which take 16 bytes each, and most series.
+/// Maximum number of samples (16 bytes each) and of series in one recording.
 inline constexpr size_t kMaxSamples = size_t{1} << 26;
 inline constexpr size_t kMaxSeries = 1'000'000;
 inline constexpr size_t kMaxWarnings = 10;
@@ -21,9 +21,9 @@ struct Sample {
   bool operator==(const Sample&) const = default;
 };
 
-/// Name and value, by name; without __name__.
+/// Pairs of name and value, sorted by name; without __name__.
 using Labels = std::vector<std::pair<std::string, std::string>>;
-/// "" where it is not there.
+/// Returns the value of a label; "" if there is no such label.
 [[nodiscard]] std::string_view LabelOf(const Labels& labels, std::string_view name);
 
 struct Series {
@@ -34,15 +34,15 @@ struct Series {
 
 struct Recording {
   std::map<std::string, std::vector<Series>, std::less<>> metrics{};
-  std::vector<std::string> warnings{};  // of the server that answered, at most kMaxWarnings: "some data is missing"
-  size_t not_finite = 0;                // samples that were NaN (as of a stale series) or infinite, and are not kept
+  std::vector<std::string> warnings{};  // of the Prometheus server, at most kMaxWarnings: "some data is missing"
+  size_t not_finite = 0;                // number of dropped samples: NaN (as in stale markers) or infinite
   bool operator==(const Recording&) const = default;
 };
 
 [[nodiscard]] size_t CountSamples(const Recording& recording);
 [[nodiscard]] size_t CountSeries(const Recording& recording);
 
-/// Puts the samples of `more` behind those of the same series in `recording`.
+/// Appends the samples of `more` to those of the same series in `recording`.
 void Append(Recording& recording, Recording more);
 
 }  // namespace kepler::recording

@@ -1,8 +1,8 @@
 #pragma once
-// Recordings as JSON, read as the bytes come: the file that kepler-model query writes, which is that of Kepler's model
-// server ({"metric": [{"metric": {labels}, "values": [[unix seconds, "number"], ...]}, ...], ...}), and what Prometheus
-// answers to query_range (https://prometheus.io/docs/prometheus/latest/querying/api/#range-queries). A sample takes 16
-// bytes, however long its text. Pure.
+// Reads recordings from JSON in pieces, and writes them. There are two layouts: the file of kepler-model query, which
+// Kepler's model server writes too ({"metric": [{"metric": {labels}, "values": [[unix seconds, "number"], ...]}, ...],
+// ...}), and the answer of Prometheus to query and query_range
+// (https://prometheus.io/docs/prometheus/latest/querying/api/#range-queries). A sample takes 16 bytes. Pure.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -16,28 +16,28 @@ namespace kepler::recording {
 
 enum class JsonLayout : uint8_t {
   kRecording,  // the file
-  kAnswer,     // one list of series, at data.result; each becomes one of the metric in its label __name__, or of ""
+  kAnswer,     // a list of series at data.result; the label __name__ of a series is its metric, else ""
 };
 
 class RecordingReader {
  public:
   explicit RecordingReader(JsonLayout layout, size_t max_samples = kMaxSamples);
   ~RecordingReader();
-  /// kMalformed with the byte: what is no JSON or of another shape, texts that are no numbers, times that cannot be.
-  /// kInvalid: more than `max_samples` or kMaxSeries. After an error no more may be read.
+  /// Reads the next piece. kMalformed, with the position in bytes: invalid JSON, another layout, a value that is not a
+  /// number, or an impossible time. kInvalid: more than `max_samples` or kMaxSeries. Do not call it after an error.
   [[nodiscard]] Status Read(std::string_view piece);
-  /// To call once, after the last piece.
+  /// Call once, after the last piece.
   [[nodiscard]] Result<Recording> Finish();
 
  private:
-  class Impl;  // keeps the JSON library out of here
+  class Impl;  // hides the JSON library
   std::unique_ptr<Impl> impl_;
 };
 
-/// The whole of a file.
+/// Reads a whole file.
 [[nodiscard]] Result<Recording> ReadRecordingJson(std::string_view text);
 
-/// RecordingReader gives it back.
+/// Writes a recording in the layout kRecording.
 [[nodiscard]] std::string WriteRecordingJson(const Recording& recording);
 
 }  // namespace kepler::recording

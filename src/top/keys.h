@@ -1,5 +1,5 @@
 #pragma once
-// What keys and clicks do to the view. Pure.
+// Applies keys and clicks to the view. Pure.
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -30,24 +30,24 @@ enum class Key : uint8_t {
 
 struct Input {
   Key key = Key::kNone;
-  char32_t text = 0;            // of kText
-  size_t line = 0, column = 0;  // of kClick
+  char32_t text = 0;            // for kText
+  size_t line = 0, column = 0;  // for kClick
 };
 
-/// What was drawn where, for clicks and pages.
+/// Positions of the table and of its headings on the screen, for clicks and page keys.
 struct SortArea {
   size_t begin, end;  // columns
   Sort sort;
 };
 struct Placement {
-  size_t header_line = 0;           // of the table; 0: none
-  size_t first_line = 0, rows = 0;  // of its rows
+  size_t header_line = 0;           // line of the table's header; 0: no table
+  size_t first_line = 0, rows = 0;  // line of the first row, and number of rows
   std::vector<SortArea> areas{};
 };
 
 enum class Effect : uint8_t { kNone, kFetch, kQuit };
 
-/// Changes `view` by the input. `readings` are those on the screen. kFetch: the view wants other rows.
+/// Changes `view` by the input. `readings` are those on the screen. kFetch: the view needs other rows.
 [[nodiscard]] Effect Apply(const Input& input, const Readings& readings, const Placement& placement, View& view);
 
 }  // namespace kepler::top

@@ -1,5 +1,5 @@
 #pragma once
-// What the terminal can show, and a line of it. Pure.
+// Look: capabilities of the terminal and prices. Line: a line of the screen. Pure.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace kepler::top {
 
-/// What the terminal can show, and what a kilowatt-hour costs and emits.
+/// Characters that the terminal can show, and the price and emissions of a kilowatt-hour.
 struct Look {
   Glyphs glyphs = Glyphs::kUtf8;
   std::optional<double> price{};   // currency per kWh

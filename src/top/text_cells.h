@@ -17,7 +17,7 @@ enum class Side : uint8_t { kLeft, kRight };
 [[nodiscard]] std::string Shown(std::string_view text, size_t max, Glyphs glyphs);
 /// Number of columns of a text that Shown() returned.
 [[nodiscard]] size_t WidthOf(std::string_view shown);
-/// Shown() with blanks up to `width` columns.
+/// Returns Shown(), padded with blanks to `width` columns.
 [[nodiscard]] std::string Cell(std::string_view text, size_t width, Side side, Glyphs glyphs);
 
 /// "12.50"; "-" for nothing.
@@ -27,12 +27,12 @@ enum class Side : uint8_t { kLeft, kRight };
 [[nodiscard]] std::string CoresText(std::optional<double> cores);
 /// "12.3s", "12m34s", "3h04m", "5d03h".
 [[nodiscard]] std::string TimeText(double seconds);
-/// With two to six decimals, so that small amounts have three digits; "<0.00001" for less.
+/// Returns the amount with two to six decimals, so that small amounts have three digits; "<0.00001" for less.
 [[nodiscard]] std::string MoneyText(double amount);
 /// "<0.001g", "12.3g", "4.56kg", "7.89t".
 [[nodiscard]] std::string CarbonText(double grams);
 
-/// One column for each of the last `width` values, from the minimum to the maximum of them; blank where there is none.
+/// Returns one column per value for the last `width` values, from their minimum to their maximum; blank if missing.
 [[nodiscard]] std::string Sparkline(std::span<const std::optional<double>> values, size_t width, Glyphs glyphs);
 
 }  // namespace kepler::top

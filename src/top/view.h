@@ -13,34 +13,34 @@ namespace kepler::top {
 
 enum class Level : uint8_t { kProcess, kContainer, kPod, kVm, kNamespace };
 enum class Sort : uint8_t { kWatts, kJoules, kCpu };
-/// As the API spells them.
+/// Names in the JSON API.
 inline constexpr std::array<std::string_view, 5> kLevelNames = {"process", "container", "pod", "vm", "namespace"};
 inline constexpr std::array<std::string_view, 3> kSortNames = {"watts", "joules", "cpu"};
 
 [[nodiscard]] constexpr std::string_view NameOf(Level level) { return kLevelNames[static_cast<size_t>(level)]; }
 [[nodiscard]] constexpr std::string_view NameOf(Sort sort) { return kSortNames[static_cast<size_t>(sort)]; }
 
-/// A list of workloads: those of a level, of one pod or container, or that match a filter.
+/// A list of workloads: a level, limited to one pod or container and to a filter, if set.
 struct Listing {
   Level level = Level::kProcess;
   std::string filter{};
-  std::string under{};     // id of the container or pod; "": all of the node
-  std::string title{};     // of `under`, for people
+  std::string under{};     // id of the container or pod; "": the whole node
+  std::string title{};     // name of `under` for people
   std::string selected{};  // id of the selected row; "": the first one
 };
 
 struct View {
   Listing now{};
   Sort sort = Sort::kWatts;
-  std::vector<Listing> parents{};  // where Esc leads to, the last one first
+  std::vector<Listing> parents{};  // lists to which Esc returns, the last one first
   size_t row = 0;                  // index of the selected row
   size_t first = 0;                // index of the first row on the screen
-  bool is_editing = false;         // of the filter
-  std::string old_filter{};        // that Esc restores
+  bool is_editing = false;         // the user is typing the filter
+  std::string old_filter{};        // the filter that Esc restores
   bool help = false;
 };
 
-/// Finds the selected row in `readings`, and moves the part on the screen so that it has that row.
+/// Finds the selected row in `readings`, and scrolls so that it is on the screen.
 void Follow(const Readings& readings, size_t visible_rows, View& view);
 
 /// Path and query of the request for `limit` rows.

@@ -10,7 +10,7 @@ namespace {
 constexpr size_t kFigure = 8;    // columns of a figure
 constexpr size_t kMaxText = 60;  // of a text; the last one may be longer
 constexpr size_t kGap = 1;
-// From this width on a table has these columns.
+// Minimum width of the screen for these columns.
 constexpr size_t kCores = 50, kCost = 60, kContext = 70, kTime = 90, kMoreContext = 110, kOtherZones = 150;
 constexpr size_t kMaxOtherZones = 3;
 
@@ -104,7 +104,7 @@ void WorkloadTable::FitTexts() {
       widest = std::max(widest, WidthOf(Shown(column.text(row), kMaxText, look_.glyphs)));
     wanted.emplace_back(widest, &column);
   }
-  // The narrowest first: what it does not need is for the others.
+  // The narrowest text is first: the columns that it does not need go to the others.
   std::ranges::sort(wanted);
   for (size_t i = 0; i < wanted.size(); ++i) {
     wanted[i].second->width = std::min(wanted[i].first, left / (wanted.size() - i));

@@ -1,5 +1,5 @@
 #pragma once
-// The workloads as a table that fits a width: the more columns the screen has, the more the table shows. Pure.
+// WorkloadTable: the workloads as a table that fits the screen. A wider screen shows more columns. Pure.
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -22,21 +22,21 @@ class WorkloadTable {
 
   [[nodiscard]] std::string Header() const;
   [[nodiscard]] std::string Row(size_t index) const;
-  /// Where a click on the header sorts.
+  /// Columns of the screen in which a click on the header sorts.
   [[nodiscard]] std::vector<SortArea> Areas() const;
 
  private:
   struct Column {
     std::string title;
     Side side;
-    size_t width;  // of figures; 0: as the texts and the screen allow
+    size_t width;  // of a column of numbers; 0: a text column, which FitTexts() sets
     std::function<std::string(const WorkloadReading&)> text;
     std::optional<Sort> sort{};
   };
   void AddFigures(Level level);
   void AddTexts(Level level);
   void AddText(std::string_view title, size_t from_width, std::string WorkloadReading::* text);
-  /// Divides what the figures leave between the texts.
+  /// Divides the columns that the numbers leave among the texts.
   void FitTexts();
 
   const Readings& readings_;

@@ -10,7 +10,7 @@ namespace kepler::top {
 namespace {
 
 constexpr size_t kZoneName = 9, kZoneFigure = 8;
-// From this width on there are these columns.
+// Minimum width of the screen for these columns.
 constexpr size_t kZoneActive = 60, kZoneJoules = 50, kZoneCost = 70;
 constexpr size_t kMinSpark = 8, kMaxSpark = 120;
 

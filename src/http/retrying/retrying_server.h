@@ -1,5 +1,5 @@
 #pragma once
-// A server that is asked over HTTP, again where it may know better the next time.
+// Sends requests over HTTP to a server with a login, and retries them after temporary errors. Blocks. One thread.
 #include <chrono>
 #include <cstddef>
 #include <functional>
@@ -15,33 +15,33 @@ namespace kepler::http::retrying {
 
 struct Server {
   http::client::Peer peer{};
-  std::string prefix{};  // of every path: "/prometheus"
+  std::string prefix{};  // prefix of all paths: "/prometheus"
   std::string bearer_token{};
-  std::string user{}, password{};  // of basic authentication, in place of a token
+  std::string user{}, password{};  // for basic authentication, instead of a token
   std::string accept = "application/json";
-  std::chrono::milliseconds timeout{60'000};  // for an answer, whole
+  std::chrono::milliseconds timeout{60'000};  // for a whole request with its answer
   int retries = 4;
   std::shared_ptr<http::client::Client> client = std::make_shared<http::client::Client>();
-  size_t retried = 0;  // so far
-  /// Waits before a retry.
+  size_t retried = 0;  // number of retries until now
+  /// Called to wait before a retry.
   std::function<void(std::chrono::milliseconds)> wait = [](auto time) { std::this_thread::sleep_for(time); };
-  std::function<void(std::string_view)> say{};  // if there: why, and how long that is
+  std::function<void(std::string_view)> say{};  // if set: gets the reason and the length of each wait
 };
 
-/// "https://host:9090/prefix": an error says what is wrong with it.
+/// Returns the server at a URL such as "https://host:9090/prefix". The error has the reason why the URL is invalid.
 [[nodiscard]] Result<Server> ServerAt(std::string_view url);
 
-/// What a server that refuses says why: "error" of a JSON text as Prometheus answers, else the first line.
+/// Returns the reason in the body of an error answer: "error" of JSON, as Prometheus answers, else the first line.
 [[nodiscard]] std::string ReasonIn(std::string_view body);
 
-/// Sends `request`, whose target is behind the prefix, with the login and the timeout of the server. `take` has the
-/// body in pieces; `begin` is called before each attempt, whose body begins anew. After a server error other than 501
-/// and 505, after 408, 429, a timeout or a broken connection it is retried as RetryPolicy says. kNotFound: the server
-/// answers 404; kInvalid: it refuses; kMalformed: what `take` refused.
+/// Sends `request` with the login and the timeout of the server. The prefix is added to its target. `take` gets the
+/// body in pieces. `begin` is called before each attempt, because the body then starts again. The request is retried by
+/// RetryPolicy after server errors other than 501 and 505, after 408 and 429, timeouts and broken connections. Errors:
+/// kNotFound for status 404, kInvalid for other refusals, kMalformed if `take` refused the body.
 [[nodiscard]] Status Send(Server& server, http::client::ClientRequest request, const std::function<void()>& begin,
                           const http::client::OnPiece& take);
 
-/// GET of `target` behind the prefix, as Send().
+/// Sends a GET request for `target`, as Send().
 [[nodiscard]] Status Ask(Server& server, const std::string& target, const std::function<void()>& begin,
                          const http::client::OnPiece& take);
 
