@@ -14,7 +14,7 @@
 namespace kepler::agent {
 namespace {
 
-/// A device, a pipe, or a link of the system such as /dev/stdout.
+/// Returns true for a device, a pipe, or a link of the system such as /dev/stdout.
 bool IsWrittenDirectly(const std::string& path, const struct stat& info) {
   if (S_ISLNK(info.st_mode)) return path.starts_with("/dev/") || path.starts_with("/proc/");
   return !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
@@ -25,7 +25,7 @@ Status WriteStream(std::FILE* stream, const std::string& name, const std::string
   return is_written ? Status() : FailErrno("write", name, errno);
 }
 
-/// Opens a device or pipe. A pipe that nobody reads is an error: an open that waits would ignore signals.
+/// Opens a device or pipe. A pipe without a reader is an error, because a blocking open would ignore signals.
 Result<UniqueFd> OpenDirectly(const std::string& path) {
   UniqueFd file(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
   if (!file.valid() && errno == ENXIO)
@@ -40,7 +40,7 @@ std::filesystem::path DirectoryOf(const std::string& path) {
   return parent.empty() ? "." : parent;
 }
 
-/// Returns true if `path` is written directly; an error if it is no file that can be replaced.
+/// Returns true if `path` is written directly, and false if it is replaced. An error if neither is possible.
 Result<bool> IsDirect(const std::string& path) {
   struct stat info{};
   if (::lstat(path.c_str(), &info) != 0) return false;

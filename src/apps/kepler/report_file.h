@@ -1,5 +1,5 @@
 #pragma once
-// Where `kepler run` and `kepler report` write their reports.
+// Writes the reports of `kepler run` and `kepler report`.
 #include <cstdio>
 #include <string>
 
@@ -7,13 +7,13 @@
 
 namespace kepler::agent {
 
-/// Returns the error that WriteReport() would return, as far as it is known now: a link, a directory, a pipe that
-/// nobody reads, a directory that is missing or read-only. Call it before long work.
+/// Returns the error that WriteReport() would return for a link, a directory, a pipe without a reader, or a directory
+/// that is missing or read-only. Call it before long work.
 [[nodiscard]] Status CheckReportPath(const std::string& path);
 
 /// Writes `text` to the file `path`, or to `stream` if the path is empty. A file is replaced as a whole and
-/// keeps its mode (ReplaceFile), or stays as it was. A symbolic link is kInvalid, except in /dev and /proc: nothing is
-/// written through it. A full disk and a pipe that nobody reads are errors.
+/// keeps its mode (ReplaceFile). After an error it is unchanged. A symbolic link is kInvalid, except in /dev and /proc:
+/// nothing is written through it. A full disk and a pipe without a reader are errors.
 [[nodiscard]] Status WriteReport(const std::string& path, std::FILE* stream, const std::string& text);
 
 }  // namespace kepler::agent

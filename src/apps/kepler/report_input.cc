@@ -21,7 +21,7 @@ namespace {
 constexpr size_t kBlock = size_t{256} << 10;
 constexpr size_t kMaxLine = size_t{1} << 20;
 
-/// Waits for data in a pipe, whose writer may come later.
+/// Waits for data in a pipe. Its writer may start later.
 Status AwaitWriter(const std::string& path, int pipe, const std::function<void(std::string_view)>& say) {
   constexpr int kPatienceMs = 2000;
   const auto wait = [&](int limit_ms) {
@@ -39,7 +39,7 @@ Status AwaitWriter(const std::string& path, int pipe, const std::function<void(s
   return ready < 0 ? FailErrno("read", path) : Status();
 }
 
-/// kInvalid if the first bytes of an input are those of a compressed file.
+/// Returns kInvalid if an input begins like a compressed file.
 Status CheckBegin(const std::string& path, std::string_view begin) {
   struct Compression {
     std::string_view magic;
@@ -55,13 +55,13 @@ Status CheckBegin(const std::string& path, std::string_view begin) {
   return {};
 }
 
-/// The lines of a file, one after the other.
+/// Reads the lines of a file one by one.
 class LineFile {
  public:
   static Result<LineFile> Open(const std::string& path, const std::function<void(std::string_view)>& say) {
     LineFile file;
     file.path_ = path;
-    // Without O_NONBLOCK the open of a pipe waits for its writer.
+    // Without O_NONBLOCK, opening a pipe waits for its writer.
     file.fd_ = UniqueFd(path == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
                                     : ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     if (file.fd_.get() < 0) return FailErrno("open", path);
@@ -76,7 +76,7 @@ class LineFile {
     return file;
   }
 
-  /// False at the end of the file, and for a last line without its end. A line that is too long is cut.
+  /// Returns false at the end of the file, and for a last line without a line end. A line that is too long is cut.
   Result<bool> Next() {
     text_.erase(0, used_);
     used_ = 0;
@@ -113,20 +113,20 @@ class LineFile {
   std::string path_;
   UniqueFd fd_;
   bool is_regular_ = false;
-  std::string text_;  // what was read and not used
-  size_t used_ = 0;   // bytes of the line that text_ begins with, with its end
+  std::string text_;  // bytes that were read; begins with the current line
+  size_t used_ = 0;   // bytes of the current line, with its line end
   size_t number_ = 0;
 };
 
-/// A file and the time of its first line that can be read. What is no regular file stays open, at that line.
+/// A file and the time of its first readable line. Pipes and devices stay open at that line.
 struct Input {
   std::string path;
   report::Milliseconds first{};
   std::optional<LineFile> file{};
-  bool is_used_up = false;  // a pipe without such a line
+  bool is_used_up = false;  // a pipe without a readable line
 };
 
-/// Opens a file to find its first time. The lines of a regular file are read, and refused, later.
+/// Opens a file to find its first time. The lines of a regular file are read (and reported, if invalid) later.
 Result<Input> Begin(const std::string& path, const std::function<const report::EnergyLine*(const LineFile&)>& read_line,
                     report::LineReader& reader, const std::function<void(std::string_view)>& say) {
   Input input{.path = path};

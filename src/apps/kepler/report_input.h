@@ -16,10 +16,10 @@ struct LinesRead {
   size_t refused = 0;
 };
 
-/// Calls `take` for every line of the files, in the order of the first time in each; "-" is standard input. A line that
-/// cannot be read goes to `refuse` ("FILE:LINE: reason") and is left out, except for a last line without its end, which
-/// the agent may be writing. An error names a file that cannot be read, or a device. `say` gets a line if a pipe has no
-/// data for two seconds.
+/// Calls `take` for each line of the files, which are sorted by their first time; "-" is standard input. An invalid
+/// line is left out, and `refuse` gets "FILE:LINE: reason". A last line without a line end is left out silently,
+/// because the agent may be writing it. Error: a file cannot be read, or is a device. `say` gets a message if a pipe
+/// has no data for two seconds.
 [[nodiscard]] Result<LinesRead> ReadEnergyLines(std::span<const std::string> paths,
                                                 const std::function<void(const report::EnergyLine&)>& take,
                                                 const std::function<void(std::string_view)>& refuse,
