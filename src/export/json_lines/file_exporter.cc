@@ -32,7 +32,7 @@ FileExporter::FileExporter(FileOptions options, std::function<series::Reading()>
     : state_(std::make_shared<State>(std::move(options), std::move(read), std::move(clock))) {}
 
 FileExporter::~FileExporter() {
-  // `read` may wait for a tick, up to a second, and must not be called afterwards. Only a disk that hangs takes longer.
+  // `read` may wait up to a second for a tick, and must not be called after this. Only a hung disk exceeds kPatience.
   constexpr std::chrono::seconds kPatience{3};
   if (!thread_) return;
   thread_->RequestStop();

@@ -82,7 +82,7 @@ Status CheckLogin(const Peer& peer, const ClientRequest& request) {
   if (has_token && has_user)
     return Fail(ErrorKind::kInvalid,
                 fmt::format("both a token and a password are set for {}; set one of them", peer.Url()));
-  if (request.user.contains(':'))  // the server takes what follows for the password
+  if (request.user.contains(':'))  // the server would read the rest as the password
     return Fail(ErrorKind::kInvalid, fmt::format("the user name for {} contains a colon", peer.Url()));
   if (!peer.tls && !request.allow_plain_login && (has_token || has_user))
     return Fail(ErrorKind::kInvalid, fmt::format("{} would receive the {} in plain text; use https", peer.Url(),
@@ -90,11 +90,11 @@ Status CheckLogin(const Peer& peer, const ClientRequest& request) {
   return {};
 }
 
-/// Of a header value (RFC 9110, 5.5).
+/// Returns true if the text can be a header value (RFC 9110, 5.5).
 bool IsText(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return c == '\t' || (c >= ' ' && c != '\x7f') || c < '\0'; });
 }
-/// Of a header name, and of a target: no blank and no colon would end it early.
+/// Returns true if the text can be a header name or a target: it is not empty and has only visible ASCII characters.
 bool IsVisible(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c > ' ' && c < '\x7f'; });
 }

@@ -17,7 +17,7 @@ namespace kepler::http::server {
 namespace {
 
 constexpr std::chrono::milliseconds kFirstDelay{50}, kLastDelay{1000};
-constexpr int kMaxAtOnce = 64;  // accepted before other clients get their turn
+constexpr int kMaxAtOnce = 64;  // number of connections to accept before other clients get their turn
 
 /// Errors that belong to one client (it went away, or its network failed), not to this process: accept(2).
 bool ClientsFault(int err) {
@@ -70,7 +70,7 @@ void Acceptor::Admit(UniqueFd fd, const ClientAddress& client) {
   const bool full = core_.connections.size() - core_.refusing >= core_.max_connections && !MakeRoom(client);
   if (full) {
     core_.Count(&status::HttpStatus::connections_refused);
-    // A TLS client would have to shake hands first to hear why.
+    // A TLS client could read the reason only after a handshake.
     if (core_.web->current()->tls != nullptr || core_.refusing >= core_.max_refusing) return;
   }
   const int on = 1;  // answers are complete when written: nothing is gained by waiting for more
@@ -108,7 +108,7 @@ bool Acceptor::IsNew(const Connection::Waiting& waiting) const {
          std::chrono::steady_clock::now() - waiting.since < core_.limits.first_words_time;
 }
 
-/// Returns the number of newcomers that are none of these sorted clients.
+/// Returns the number of newcomers that are not in these sorted clients.
 size_t Acceptor::NewcomersOtherThan(const std::vector<ClientAddress>& clients) const {
   return static_cast<size_t>(std::ranges::count_if(core_.connections, [&](const auto& entry) {
     const auto waiting = entry.second->waiting();
@@ -116,7 +116,7 @@ size_t Acceptor::NewcomersOtherThan(const std::vector<ClientAddress>& clients) c
   }));
 }
 
-/// `clients` are sorted. Null where all of their connections are being refused.
+/// `clients` are sorted. Returns null if all of their connections are being refused.
 Connection* Acceptor::OldestOf(const std::vector<ClientAddress>& clients) const {
   Connection* oldest = nullptr;
   for (const auto& [_, connection] : core_.connections)
@@ -126,11 +126,11 @@ Connection* Acceptor::OldestOf(const std::vector<ClientAddress>& clients) const 
   return oldest;
 }
 
-/// Or else whoever opens enough connections and says nothing, or guesses on each, would keep everybody out. Who was
-/// never let in gives way first: a flood from outside must not take a scraper's connection. Where all are being served,
-/// the network or client with most connections gives one away: one that does not read its answers must not keep others
-/// out. Newcomers protect what is being served, unless it has more connections than all of them: else one silent
-/// connection would protect a crowd. The crowd's own newcomers do not count: else a flood would protect itself.
+/// Closes a connection at the limit. Otherwise a client with many silent or guessing connections would lock out all
+/// others. Connections without a login are closed first, so that a flood cannot close a scraper's connection. If all
+/// are being served, the network or client with the most connections loses one, because it possibly reads no answers.
+/// Served connections of a client are protected if there are at least as many newcomers of other clients. Its own
+/// newcomers do not count, because a flood would then protect itself.
 bool Acceptor::MakeRoom(const ClientAddress& newcomer) {
   Connection* least = nullptr;
   for (int tries = 0; tries < kMaxAtOnce; ++tries) {

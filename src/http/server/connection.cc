@@ -45,7 +45,7 @@ bool Connection::StreamMustEnd() const {
 }
 
 void Connection::EndIfRulesChanged() {
-  // A user who lost access gets neither the rest of the answer nor a request body handed over.
+  // A user who lost access gets no more of the answer, and the body of the request is not passed to the handler.
   if ((state_ == State::kStreaming || state_ == State::kBody) && StreamMustEnd()) return Close();
   if (core_.web->current()->tls == tls_) return;
   keep_alive_ = false;
@@ -74,7 +74,7 @@ void Connection::Advance() {
     case State::kLingering:
       return DoLinger();
     default:
-      return;  // somebody else has to do something first
+      return;  // waits for the handler or for the check of a password
   }
 }
 
@@ -93,7 +93,7 @@ void Connection::SetDeadline(std::chrono::nanoseconds delay) {
 }
 
 void Connection::OnDeadline() {
-  // The password stays in the queue: the next request finds the verdict.
+  // The password stays in the queue, so the next request finds the result in the cache.
   if (state_ == State::kAuthenticating) return Deny(503, &Denied::busy);
   if (state_ == State::kHandling) {  // on a worker
     core_.Count(&Denied::overload);
@@ -102,8 +102,8 @@ void Connection::OnDeadline() {
   }
   const bool reads = (state_ == State::kReading && !idle_) || state_ == State::kBody;
   if (reads || state_ == State::kHandshake || state_ == State::kWriting) core_.Count(&status::HttpStatus::timeouts);
-  // A body that nobody wants and that stays away belongs to a request that has its answer: a 408 would be taken for the
-  // next one's.
+  // If a body that no handler reads is missing, its request has an answer already. The client would take a 408 as the
+  // answer to the next request.
   if (reads && skip_ == 0) {
     keep_alive_ = false;
     const auto answer = PlainAnswer(408, "the request did not arrive in time");
@@ -123,7 +123,7 @@ void Connection::NoticeReset() {
 }
 
 void Connection::Cut() {
-  // An orderly close would leave the unsent rest with the kernel, for as long as the reader pleases.
+  // After a normal close, the kernel would keep the unsent data until the client has read it.
   if (state_ == State::kWriting) socket_.ResetOnClose();
   Close();
 }
@@ -141,7 +141,7 @@ void Connection::DoHandshake() {
     return DoRead();
   }
   if (state == IoState::kFailed || state == IoState::kEnd) core_.Count(&status::HttpStatus::handshake_errors);
-  // With TLS 1.3 the client's first request is here already: a reset would overtake the alert that says what it lacks.
+  // With TLS 1.3 the first request has arrived already. A reset would then overtake the alert with the reason.
   if (state == IoState::kFailed) return Linger();
   WaitFor(state);
 }
@@ -178,7 +178,7 @@ std::optional<Connection::Waiting> Connection::waiting() const {
 }
 
 bool Connection::HasSpoken() {
-  // Its request is here; what follows is nothing it is owed.
+  // The request has arrived completely, so further bytes do not extend its time.
   if (state_ == State::kAuthenticating || state_ == State::kLingering) return false;
   if (!socket_.Peek()) return false;
   waiting_since_ = std::chrono::steady_clock::now();
@@ -189,7 +189,7 @@ void Connection::Close() {
   if (state_ == State::kClosed) return;
   state_ = State::kClosed;
   deadline_.Cancel();
-  // The end of the connection would be the end of the answer.
+  // A normal close would look like the end of the answer.
   if (pieces_ && request_.http10) socket_.ResetOnClose();
   socket_.Close();
   body_.reset();

@@ -1,4 +1,4 @@
-// The part of a connection that answers.
+// Connection: sending answers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace kepler::http::server {
 
-/// The way of an answer from any thread back to its connection. The loop stays alive until the last copy is dropped, so
-/// that answering a stopped server is harmless.
+/// Passes an answer from any thread to its connection. The loop lives until the last copy is destroyed, so an answer
+/// after the server has stopped has no effect.
 struct Responder::Impl {
   Impl(std::shared_ptr<EventLoop> the_loop, std::weak_ptr<Connection> the_connection, uint64_t the_number)
       : loop(std::move(the_loop)), connection(std::move(the_connection)), number(the_number) {}
@@ -66,7 +66,7 @@ std::string Connection::HeadOf(const Response& response) const {
 }
 
 void Connection::Answer(Response response) {
-  incoming_.reset();  // refused: its room is others'
+  incoming_.reset();  // refused: frees its reserved memory
   if (core_.draining || (response.pieces && request_.http10)) keep_alive_ = false;
   head_ = HeadOf(response);
   body_ = head_only_ || response.pieces ? nullptr : std::move(response.body);
@@ -82,7 +82,7 @@ void Connection::AskForPiece() {
 }
 
 void Connection::SendPiece(Response piece) {
-  if (piece.status != 200) return Close();  // it was dropped
+  if (piece.status != 200) return Close();  // the PieceResponder was destroyed without a piece
   const size_t size = piece.body ? piece.body->size() : 0;
   if (size == 0) pieces_ = nullptr;
   body_ = std::move(piece.body);
@@ -131,7 +131,7 @@ void Connection::FinishAnswer() {
     AwaitRequest();
   else
     SetDeadline(core_.limits.header_time);  // for the rest of the body; idle_ is false since its head came
-  // Not at once: a pipeline of requests would nest as deep as it is long, and the other clients would wait.
+  // Posted, because pipelined requests would otherwise recurse once per request, and other clients would wait.
   core_.loop->Post([self = shared_from_this()] { self->Advance(); });
 }
 

@@ -1,4 +1,4 @@
-// The part of a connection that reads requests and lets them in, or does not.
+// Connection: reading and authenticating requests.
 #include <span>
 #include <utility>
 
@@ -8,9 +8,9 @@
 namespace kepler::http::server {
 namespace {
 
-constexpr uint64_t kMaxDropped = 64 << 10;  // of an unwanted body, to keep a connection; a longer one ends it
-constexpr size_t kTimedBytes = 64 << 10;    // of a wanted one, that must come within body_time
-constexpr int kReadsPerTurn = 4;            // then the other clients and the deadlines, this client's own included
+constexpr uint64_t kMaxDropped = 64 << 10;  // bytes of an unread body; after a longer one the connection closes
+constexpr size_t kTimedBytes = 64 << 10;    // bytes of a body that must arrive within body_time
+constexpr int kReadsPerTurn = 4;            // number of reads before other clients and all deadlines get their turn
 
 }  // namespace
 
@@ -40,12 +40,12 @@ void Connection::AwaitRequest() {
 
 bool Connection::TakeHead() {
   DropBody();
-  // A TLS record begins with 22, and its client waits for an answer: a plain error ends that wait.
+  // A TLS record begins with 22. Its client waits for a handshake, which a plain error ends.
   if (!tls_ && blank_ == 0 && input_.starts_with('\x16')) {
     AnswerAndClose(PlainAnswer(400, "Client sent a TLS handshake to an HTTP server."));
     return true;
   }
-  // Empty lines before a request are tolerated, as RFC 9112 asks, and count as part of it: not without end.
+  // RFC 9112 requires to ignore empty lines before a request. They count in the limit of the head.
   size_t blank = 0;
   while (std::string_view(input_).substr(blank).starts_with("\r\n")) blank += 2;
   input_.erase(0, blank);
@@ -84,12 +84,12 @@ void Connection::OnHead(std::string_view text) {
   Authenticate(now);
 }
 
-/// As if nobody wanted it.
+/// Plans to drop the body of the request, as if no handler read it.
 void Connection::PlanBody() {
   keep_alive_ = request_.keep_alive && !core_.draining;
   skip_ = request_.content_length;
-  // Who asks first whether to send a body gets the answer instead, and is free to send the body or not: where the next
-  // request would begin cannot be known.
+  // A client with "Expect: 100-continue" gets the answer at once. It may still send the body or not, so the begin of a
+  // next request is unknown.
   const bool asks = request_.expects_continue && request_.content_length > 0;
   if (!request_.transfer_coding.empty() || asks || request_.content_length > kMaxDropped) {
     keep_alive_ = false;
@@ -100,7 +100,7 @@ void Connection::PlanBody() {
 void Connection::Authenticate(std::chrono::steady_clock::time_point now) {
   const auto& users = web_->config.users;
   const auto credentials = ParseBasicAuth(std::exchange(request_.authorization, {}));
-  // Who is known to be right never pays for those who are not.
+  // A login in the cache is not delayed by failed logins of the same client.
   if (credentials && core_.passwords.Knows(users, *credentials)) return LetIn(credentials->user);
   if (credentials && core_.passwords.WaitOf(client_) > std::chrono::nanoseconds(0)) return Deny(429, &Denied::backoff);
   if (!core_.buckets.Take(client_, web_->config.rate_limit, now)) return Deny(429, &Denied::rate_limit);
@@ -122,8 +122,8 @@ bool Connection::IsOpen() const {
   return endpoint != nullptr && endpoint->open;
 }
 
-/// Whether the rules in force let `user` in with the hash that its password was compared with: they may have changed
-/// meanwhile.
+/// Returns true if the web file in use has `user` with the hash that its password was compared with. The file may have
+/// changed meanwhile.
 bool Connection::StillHas(const std::string& user) const {
   const auto in_force = core_.web->current();
   const auto then = web_->config.users.find(user), now = in_force->config.users.find(user);
@@ -180,14 +180,14 @@ void Connection::BeginBody() {
   auto room = core_.ReserveBody(*endpoint_, chunked ? endpoint_->max_body : request_.content_length);
   if (!room) return AnswerAndClose(PlainAnswer(503, "too many concurrent request bodies; try again later"));
   incoming_ = std::make_unique<IncomingBody>(std::move(room), request_, endpoint_->max_body);
-  // Rules that changed while the password was checked end the connection as they would have before.
+  // If the web file changed during the check of the password, the connection closes as it would have before.
   keep_alive_ = request_.keep_alive && !core_.draining && core_.web->current()->tls == tls_;
   skip_ = 0;
   state_ = State::kBody;
   waiting_since_ = std::chrono::steady_clock::now();
   SetDeadline(core_.limits.body_time);
   if (request_.expects_continue && !request_.http10 && input_.empty()) {
-    // The kernel took all answers before, so it takes these few bytes too, but of a client that reads nothing.
+    // The kernel has accepted all earlier answers. It refuses these few bytes only if the client reads nothing.
     constexpr std::string_view kGoOn = "HTTP/1.1 100 Continue\r\n\r\n";
     if (socket_.Write(std::span(&kGoOn, 1)).bytes != kGoOn.size()) return Close();
   }
@@ -203,7 +203,7 @@ bool Connection::TakeBody() {
   }
   const size_t come = incoming_->parser.text().size();
   if (*whole) {
-    incoming_->parser.text().shrink_to_fit();  // a chunked one grew by doubling, beyond its room
+    incoming_->parser.text().shrink_to_fit();  // a body in chunks grew by doubling, above its reserved memory
     const auto held = std::make_shared<std::pair<std::shared_ptr<const void>, std::string>>(
         std::move(incoming_->room), std::move(incoming_->parser.text()));
     request_.request.body = Body(held, &held->second);

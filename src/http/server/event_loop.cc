@@ -37,7 +37,7 @@ IoResult ResultOf(const error_code& error, size_t bytes, IoState otherwise) {
 EventLoop::EventLoop() : context_(std::make_unique<asio::io_context>(1)) {}
 EventLoop::~EventLoop() = default;
 void EventLoop::Run() {
-  auto work = asio::make_work_guard(*context_);  // or it would end when nothing is to do
+  auto work = asio::make_work_guard(*context_);  // without it, the loop would end when no task is left
   context_->run();
   work.reset();
   context_->restart();
@@ -140,7 +140,7 @@ IoState Socket::Handshake(SSL_CTX* tls) {
 }
 
 std::string Socket::CertificateSubject() const {
-  // Where any certificate will do, one that nobody vouches for leaves its error here.
+  // If any certificate is accepted, the verification error of an untrusted one is still set here.
   if (!impl_->ssl || SSL_get_verify_result(impl_->ssl.get()) != X509_V_OK) return "";
   const X509* certificate = SSL_get0_peer_certificate(impl_->ssl.get());
   if (certificate == nullptr) return "";

@@ -12,16 +12,16 @@ namespace kepler::http::server {
 struct HashWorker::Shared {
   Matches matches;
   Done done;
-  std::mutex mutex;                  // guards what follows
+  std::mutex mutex;                  // guards all members below
   std::condition_variable_any wake;  // by the stop token only
-  EventLoop* loop;                   // null: nobody waits for anything any more
+  EventLoop* loop;                   // null: results are no longer needed
   LoginQueue queue;
   HashBudget budget;
 };
 
 HashWorker::HashWorker(EventLoop& loop, Matches matches, Done done)
     : shared_(std::make_shared<Shared>()),
-      // A job too many finds no login. Where a job has no room, there is one for each login already.
+      // A surplus job finds no login. If no further job fits, there is already one job for each login.
       pool_({.name = "passwords", .threads = 1, .max_queued = LoginQueue::kMax}) {
   shared_->matches = std::move(matches);
   shared_->done = std::move(done);
@@ -33,7 +33,7 @@ HashWorker::~HashWorker() {
     const std::scoped_lock lock(shared_->mutex);
     shared_->loop = nullptr;
   }
-  constexpr std::chrono::milliseconds kTurn{50};  // of a thread that hashes nothing
+  constexpr std::chrono::milliseconds kTurn{50};  // maximum wait for a thread that is not hashing
   pool_.EndBy(std::chrono::steady_clock::now() + kTurn);
 }
 

@@ -38,7 +38,7 @@ std::unexpected<Error> Refuse(std::string_view address, int err) {
   return Fail(KindOfErrno(err), fmt::format("listen on {}: {}{}", address, std::strerror(err), Advice(err)));
 }
 
-/// IPv4 as the part of IPv6 that stands for it, for that is how they get in each other's way.
+/// Maps IPv4 addresses to IPv6 (::ffff:a.b.c.d), so that sockets of both families can be compared.
 asio::ip::address_v6 AsV6(const asio::ip::address& address) {
   return address.is_v4() ? asio::ip::make_address_v6(asio::ip::v4_mapped, address.to_v4()) : address.to_v6();
 }
@@ -57,7 +57,7 @@ bool IsLoopback(const asio::ip::address& address) {
          (host.is_v4_mapped() && asio::ip::make_address_v4(asio::ip::v4_mapped, host).is_loopback());
 }
 
-/// Whether a socket at `every` takes the port of `other` too.
+/// Returns true if a socket at `every` uses the port of `other`, too.
 bool Covers(const tcp::endpoint& every, const tcp::endpoint& other) {
   if (every.port() != other.port()) return false;
   const auto host = AsV6(every.address()), one = AsV6(other.address());
@@ -66,7 +66,7 @@ bool Covers(const tcp::endpoint& every, const tcp::endpoint& other) {
   return host == one;
 }
 
-/// Which of `ours` has the port that `wanted` wants; null where none has.
+/// Returns the socket in `ours` that uses the port of `wanted`; null if there is none.
 const OwnAddress* InTheWay(const tcp::endpoint& wanted, std::span<const OwnAddress> ours) {
   const auto found = std::ranges::find_if(ours, [&](const OwnAddress& own) {
     const auto taken = EndpointOf(own.fd);
@@ -77,7 +77,7 @@ const OwnAddress* InTheWay(const tcp::endpoint& wanted, std::span<const OwnAddre
 
 enum class Purpose : uint8_t { kServe, kCheck };
 
-/// A bound socket, which listens if it is to serve, or the errno.
+/// Returns a bound socket, or the errno. With Purpose::kServe the socket listens.
 std::expected<UniqueFd, int> Bind(const tcp::endpoint& endpoint, Purpose purpose) {
   const int family = endpoint.protocol().family();
   UniqueFd fd(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP));

@@ -37,7 +37,7 @@ bool LoginQueue::AllFailed(const ClientNetwork& network) const {
       clients_, [&](const auto& entry) { return NetworkOf(entry.first) == network && !entry.second.has_failed; });
 }
 
-/// Only what makes shares more equal: or else those of the same share could push each other out for ever.
+/// Drops a job only if that makes the shares more equal. Otherwise clients with equal shares could replace each other.
 std::optional<LoginJob> LoginQueue::MakeRoomFor(const LoginJob& job) {
   const auto own = networks_.find(NetworkOf(job.client));
   const size_t own_jobs = own == networks_.end() ? 0 : own->second.jobs;

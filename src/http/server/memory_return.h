@@ -1,6 +1,6 @@
 #pragma once
-// Memory after a wave of clients: what hundreds of TLS handshakes took is freed in small blocks, which glibc would
-// keep. On the I/O thread.
+// MemoryReturn: gives memory back to the kernel after a wave of clients. Hundreds of TLS handshakes free small blocks,
+// which glibc would keep. On the I/O thread.
 #include <malloc.h>
 
 #include <chrono>
@@ -15,9 +15,9 @@ namespace kepler::http::server {
 
 class MemoryReturn {
  public:
-  /// Fewer at once are no wave.
+  /// Minimum number of connections at once that count as a wave.
   static constexpr size_t kWave = 64;
-  /// From the end of a wave; it takes milliseconds, so not at each client that leaves.
+  /// Delay after the end of a wave. Giving memory back takes milliseconds, so it is not done for each client.
   static constexpr std::chrono::milliseconds kDelay{2000};
 
   explicit MemoryReturn(
@@ -25,7 +25,7 @@ class MemoryReturn {
       std::function<void()> give_back = [] { ::malloc_trim(0); })
       : delay_(delay), give_back_(std::move(give_back)), timer_(loop) {}
 
-  /// Whenever a connection has come or gone. Memory is given back once no more than a quarter of a wave is left.
+  /// Call it when a connection was opened or closed. Memory is given back when at most a quarter of a wave is left.
   void OnConnections(size_t open) {
     wave_.Note(open);
     if (waiting_ || !wave_.over()) return;

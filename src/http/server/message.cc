@@ -36,7 +36,7 @@ Headers HeadersOf(const Fields& fields) {
   return headers;
 }
 
-/// Fills path and query from "/path?query" or "http://host/path?query"; false where it is neither.
+/// Sets path and query from "/path?query" or "http://host/path?query". Returns false for any other target.
 bool SplitTarget(std::string_view target, Request& request) {
   if (target == "*") {
     request.path = "*";
@@ -71,7 +71,7 @@ std::expected<RequestHead, RequestError> Interpret(const Fields& fields) {
   }
   head.http10 = fields.version() == 10;
   head.request.headers = HeadersOf(fields);
-  // Whoever stands between and reads it otherwise would take the body for the next request.
+  // A proxy that reads these headers differently would take the body as the next request (request smuggling).
   head.transfer_coding = ToLowerAscii(head.request.headers.Get("Transfer-Encoding"));
   const bool coded = fields.count(beast_http::field::transfer_encoding) > 0;
   if (coded && (head.transfer_coding.empty() || head.http10 || fields.count(beast_http::field::content_length) > 0))
@@ -98,7 +98,7 @@ void AppendField(std::string& head, std::string_view name, std::string_view valu
 
 std::optional<size_t> FindHeadEnd(std::string_view buffer, size_t searched) {
   constexpr size_t kMaxEnd = std::string_view("\n\r\n").size();
-  // The end may have been cut in two by the last read.
+  // The previous read may have ended in the middle of the empty line.
   auto at = buffer.find('\n', searched - std::min(searched, kMaxEnd - 1));
   for (; at != std::string_view::npos; at = buffer.find('\n', at + 1)) {
     for (const std::string_view empty_line : {"\r\n", "\n"})
@@ -112,7 +112,7 @@ std::expected<RequestHead, RequestError> ParseRequestHead(std::string_view head)
   beast_http::request_parser<beast_http::empty_body> parser;
   parser.header_limit(std::numeric_limits<uint32_t>::max());  // the caller bounds the buffer
   parser.body_limit(boost::none);
-  parser.skip(true);  // the body is the connection's affair
+  parser.skip(true);  // the connection reads the body
   boost::beast::error_code error;
   parser.put(boost::asio::buffer(head.data(), head.size()), error);
   const bool is_http = head.substr(0, head.find('\r')).contains(" HTTP/");
@@ -131,7 +131,7 @@ struct BodyParser::Impl {
 BodyParser::BodyParser(const RequestHead& head, uint64_t max) : impl_(std::make_unique<Impl>()) {
   impl_->parser.body_limit(max);
   impl_->parser.eager(true);
-  // Of the head Beast needs how the body is framed, which has been understood already.
+  // Beast needs only the framing of the body from the head. The head was parsed before.
   const std::string framing =
       fmt::format("POST / HTTP/1.1\r\n{}\r\n\r\n", head.transfer_coding.empty()
                                                        ? fmt::format("Content-Length: {}", head.content_length)

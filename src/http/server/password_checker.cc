@@ -17,10 +17,10 @@ constexpr size_t kMaxCached = 100;
 constexpr size_t kBcryptBytes = 72;  // bcrypt reads no more of a password
 constexpr size_t kMaxShownUser = 64;
 constexpr std::string_view kUnknownUser = "unknown";
-constexpr size_t kMaxNamed = 64;  // clients that have lines of their own in the log
+constexpr size_t kMaxNamed = 64;  // number of clients with separate log lines
 
-/// What a login with `user` is compared with: a name that does not exist costs as much as the dearest that does. Where
-/// all hashes cost the same, time does not tell which names exist.
+/// Returns the hash to compare a login of `user` with. For an unknown name it is the most expensive hash of the file.
+/// If all hashes have the same cost, the time of an answer does not show which names exist.
 const std::string& HashFor(const PasswordChecker::Users& users, const std::string& user) {
   const auto known = users.find(user);
   if (known != users.end()) return known->second;
@@ -46,7 +46,7 @@ std::optional<Credentials> ParseBasicAuth(std::string_view header) {
 }
 
 bool PasswordChecker::Cache::Has(const PasswordTag& tag) const {
-  // Every entry is compared, each in constant time: the answer's time tells nothing about the place or the bytes.
+  // Every entry is compared in constant time, so the time of an answer shows neither the entry nor its bytes.
   bool found = false;
   for (const auto& known : tags_) found |= CRYPTO_memcmp(known.data(), tag.data(), tag.size()) == 0;
   return found;
@@ -150,7 +150,7 @@ void PasswordChecker::OnFailure(const ClientAddress& client, std::string shown_u
   const BootTime now = clock_->Now();
   const uint64_t failures = failed_.Add(client, hashed, now);
   const std::string name = ToString(client);
-  // Who has many addresses does not get a line for each.
+  // A client with many addresses does not get a log line for each.
   const auto wait = std::chrono::ceil<std::chrono::seconds>(failed_.Wait(client, now));
   limiter_.Say(log::Level::kWarn, failed_.size() <= kMaxNamed ? std::string_view(name) : "many", now,
                "refused a login: wrong user or password",

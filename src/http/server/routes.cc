@@ -22,7 +22,7 @@ Routes::Match Routes::Find(std::string_view path, std::string_view method) const
   const Methods* methods = nullptr;
   for (const auto& [route, its] : by_path_) {
     const bool is_prefix = route.size() > 1 && route.ends_with('/');
-    // Of the prefixes of one path the map has the longest last.
+    // The map sorts the prefixes of a path by length: the longest is last.
     if (path == route || (is_prefix && path.starts_with(route))) methods = &its;
   }
   if (methods == nullptr) return {};

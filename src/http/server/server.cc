@@ -21,7 +21,7 @@ struct Server::Impl {
     core.draining = true;
     for (auto& acceptor : acceptors) acceptor->Close();
     core.workers.Close();
-    // Posted behind the waits that closing cancels, so that they and what they own are gone when the loop stops.
+    // Posted after the waits that closing cancels, so that these waits and their objects are destroyed before the stop.
     core.when_empty = [this] { core.loop->Post([this] { core.loop->Stop(); }); };
     core.ForEach(&Connection::Drain);
     if (core.connections.empty()) return core.when_empty();
@@ -109,7 +109,7 @@ void Server::Stop() {
   if (impl_->thread.joinable()) {
     impl_->core.loop->Post([impl = impl_.get()] { impl->BeginDrain(); });
     impl_->thread.join();
-  } else {  // never started: nothing runs that could be drained
+  } else {  // not started, so there is nothing to drain
     for (auto& acceptor : impl_->acceptors) acceptor->Close();
   }
   impl_->core.workers.EndBy(std::chrono::steady_clock::time_point::max());

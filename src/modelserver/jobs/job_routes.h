@@ -7,7 +7,7 @@
 
 namespace kepler::modelserver::jobs {
 
-/// Of a recording. As many may be in memory at once as the server allows for all bodies.
+/// Maximum size of a recording. The limit of the server for all bodies also limits the recordings in memory.
 inline constexpr size_t kMaxTrainBytes = size_t{64} << 20;
 
 /// Adds the routes, before the server starts. Both must outlive the requests. With users in the web file, the

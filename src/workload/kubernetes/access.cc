@@ -36,7 +36,7 @@ Status SetUrl(std::string_view text, http::client::Peer& peer) {
   return {};
 }
 
-/// A mapping of the file and where it stands there. What is not there is like null.
+/// A mapping in the file and its position. A missing key counts as null.
 struct Section {
   const Value* value;
   std::string path;    // of the file
@@ -83,7 +83,7 @@ Result<std::string> Decode(const Section& section, std::string_view key, std::st
   return section.Refuse(key, "is not base64");
 }
 
-/// Names of files are relative to the one that names them.
+/// Paths are relative to the directory of the file that contains them.
 std::string NextTo(const std::string& path, const std::string& name) {
   return (std::filesystem::path(path).parent_path() / name).string();
 }
@@ -100,7 +100,7 @@ Result<std::string> Pem(const Section& section, const std::string& key) {
   return text;
 }
 
-/// Where its certificates and keys are none, the error names `path`.
+/// Returns an error that names `path` if a certificate or key is invalid.
 Result<ClusterAccess> Checked(ClusterAccess access, const std::string& path) {
   if (const Status usable = http::client::CheckPeer(access.api); !usable)
     return Fail(usable.error().kind, path + ": " + usable.error().message);
@@ -124,7 +124,7 @@ Status SetCluster(const Section& cluster, http::client::Peer& api) {
   return {};
 }
 
-/// The errors that each request would have for the token. Names its file.
+/// Returns the error that each request would have because of the token. The error names the file of the token.
 Status CheckToken(const ClusterAccess& access) {
   KEPLER_TRY(const std::string token, ReadToken(access));
   const Status usable = http::client::CheckRequest(access.api, {.target = "/", .bearer_token = token});
@@ -132,7 +132,7 @@ Status CheckToken(const ClusterAccess& access) {
   return Fail(usable.error().kind, access.token_file + ": " + usable.error().message);
 }
 
-/// `access` has its cluster.
+/// The cluster of `access` is set.
 Status SetUser(const Section& user, ClusterAccess& access) {
   for (const std::string_view key : {"exec", "auth-provider"})
     if (user.Find(key) != nullptr)

@@ -59,7 +59,7 @@ std::shared_ptr<const PodMap> Informer::Latest() const { return cache_.Latest(cl
 
 void Informer::Miss(std::string_view pod_uid, std::string_view container_id) {
   const std::scoped_lock lock(mutex_);
-  if (source_ == InformerMode::kApiserver) return;  // which will say it unasked
+  if (source_ == InformerMode::kApiserver) return;  // its watch reports new pods
   if (plan_.Miss(pod_uid, container_id, clock_.Now())) changed_.notify_one();
 }
 
@@ -143,12 +143,12 @@ Status Informer::AskKubelet(const std::stop_token& stop) {
   return {};
 }
 
-/// The API server takes the kubelet's place only once it has answered: while both fail, both are asked at each attempt.
+/// The API server replaces the kubelet after its first answer. While both fail, each attempt sends requests to both.
 Status Informer::AskEither(const std::stop_token& stop) {
   if (source_ == InformerMode::kKubelet || IsKubeletDue()) {
     const Status asked = AskKubelet(stop);
     if (asked) Use(InformerMode::kKubelet);
-    // No node of this name: the API server would answer an empty list.
+    // Without a node of this name, the API server would answer with an empty list.
     if (asked || stop.stop_requested() || asked.error().kind == ErrorKind::kNotFound) return asked;
     kubelet_error_ = asked.error().message;
     kubelet_again_ = clock_.Now() + kKubeletAgain;
@@ -216,7 +216,7 @@ void Informer::Count(const LeftOut& left_out) {
 
 void Informer::Complain(const Error& error) {
   has_access_ = false;
-  // The cause stands before the first ": ". Behind it is what differs each time: what the server says, a position.
+  // The text before the first ": " is the cause. The text after it varies: the answer of the server, or a position.
   const auto permit = limiter_.Ask(error.message.substr(0, error.message.find(": ")), clock_.Now(), !has_complained_);
   if (!permit.pass) return;
   has_complained_ = true;

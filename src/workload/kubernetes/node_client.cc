@@ -16,12 +16,12 @@ ErrorKind KindOf(unsigned status) {
   return status == kTooOld ? ErrorKind::kGone : ErrorKind::kUnavailable;
 }
 
-/// Without the query, which has numbers that are different each time.
+/// Returns the URL without the query, because the query has numbers that vary.
 std::string Name(const http::client::Peer& peer, const http::client::ClientRequest& request) {
   return peer.Url() + request.target.substr(0, request.target.find('?'));
 }
 
-/// `right`: what the role lacks where the answer is 403. `status`: set to that of the answer; 0: there was none.
+/// `right`: the right that the role lacks if the status is 403. `status`: set to that of the answer; 0: no answer.
 Status Ask(http::client::Client& client, const http::client::Peer& peer, const http::client::ClientRequest& request,
            const http::client::OnPiece& take, std::string_view right, const std::stop_token& stop,
            unsigned* status = nullptr) {
@@ -95,7 +95,7 @@ Status NodeClient::FindNode(const std::stop_token& stop) {
   http::client::Peer kubelet{.host = address.host, .port = address.port};
   kubelet.ca = access_.api.ca;
   if (!access_.kubelet_ca.empty()) {
-    // A kubelet that signs its own certificate puts its name there, and no address.
+    // The self-signed certificate of a kubelet contains its name, but no address.
     kubelet.ca = access_.kubelet_ca;
     kubelet.server_name = address.name;
   }
