@@ -248,7 +248,7 @@ TEST(RowName, ContainersWithAuthorities) {
 /// used 1, 2, 4 and 8 J times `factor`, and 16 J were idle.
 std::vector<std::string> MachinesAt(int64_t second, int64_t factor) {
   auto snapshot = testing::EmptySnapshot({"package"});
-  snapshot.taken_at = WallTime(std::chrono::seconds(kStart + second));
+  snapshot.taken_at = WallTime(std::chrono::seconds(kBookStart + second));
   snapshot.begun = BootTime(std::chrono::seconds(1'000 + second));
   snapshot.started = BootTime(std::chrono::seconds(1'000));
   const auto add = [&](int64_t joules, const std::string& id, snapshot::VmMetadata metadata) {
@@ -293,7 +293,7 @@ TEST(EnergyBook, Carbon_ByTheTimeOfTheEnergy) {
     node.Use("web", 3'600'000'000'000);
     Append(node.Tick(i * 100), lines);
   }
-  const auto intensity = Intensity::Read(fmt::format("time,g_per_kwh\n{},100\n{},300\n", kStart, kStart + 150));
+  const auto intensity = Intensity::Read(fmt::format("time,g_per_kwh\n{},100\n{},300\n", kBookStart, kBookStart + 150));
   const auto report = ReportOf(lines, {.by = By::kPod, .intensity = *intensity});
   EXPECT_DOUBLE_EQ(report->rows[0].amount.grams, 400);
   EXPECT_DOUBLE_EQ(report->total.grams, 400);

@@ -16,7 +16,7 @@
 
 namespace kepler::report {
 
-inline constexpr int64_t kStart = 1'700'000'000;
+inline constexpr int64_t kBookStart = 1'700'000'000;
 
 inline std::vector<std::string> LinesOf(const snapshot::Snapshot& snapshot, const std::string& node) {
   std::string text;
@@ -58,7 +58,7 @@ class FakeNode {
   /// The lines of a tick at that second.
   std::vector<std::string> Tick(int64_t second) {
     auto snapshot = testing::EmptySnapshot({"package"});
-    snapshot.taken_at = WallTime(std::chrono::seconds(kStart + second));
+    snapshot.taken_at = WallTime(std::chrono::seconds(kBookStart + second));
     snapshot.begun = BootTime(std::chrono::seconds(1'000 + second));
     snapshot.started = BootTime(std::chrono::seconds(1'000 + begin_));
     Energy active = departed_ + capped_ + unattributed_;
@@ -88,7 +88,7 @@ class FakeNode {
   Energy departed_, capped_, unattributed_, idle_;
 };
 
-inline Milliseconds At(int64_t second) { return Milliseconds(std::chrono::seconds(kStart + second)); }
+inline Milliseconds At(int64_t second) { return Milliseconds(std::chrono::seconds(kBookStart + second)); }
 
 inline Result<Report> ReportOf(const std::vector<std::string>& lines, EnergyBook::Options options) {
   EnergyBook book(std::move(options));
