@@ -34,12 +34,13 @@ struct kepler_task {
   __s32 tid;
   __s32 tgid;
   __s32 parent_tgid; /* only a hint in a record */
-  __u32 flags;       /* KEPLER_TASK_* */
+  __u32 uid;         /* real user id in the machine's first user namespace; KEPLER_KERNEL_THREAD */
   char comm[KEPLER_COMM_BYTES];
 };
 KEPLER_ASSERT_SIZE(kepler_task, 104);
 
-enum { KEPLER_TASK_KERNEL_THREAD = 1 };
+/* In place of the user id of a kernel thread, which runs as root. No user has this id (chown(2)). */
+#define KEPLER_KERNEL_THREAD 0xffffffffU
 
 /* Row of the iterator "executables": the program of a process. */
 struct kepler_executable {

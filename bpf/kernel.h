@@ -65,6 +65,12 @@ struct file {
 struct mm_struct {
   struct file* exe_file;
 };
+typedef struct {
+  unsigned int val;
+} kuid_t;
+struct cred {
+  kuid_t uid;
+};
 struct sched_entity {
   __u64 sum_exec_runtime;
 };
@@ -81,6 +87,7 @@ struct task_struct {
   struct task_struct* real_parent;
   struct task_struct* group_leader;
   __u64 start_boottime;
+  const struct cred* real_cred;
   char comm[16];
   struct signal_struct* signal;
   struct css_set* cgroups;

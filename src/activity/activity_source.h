@@ -38,7 +38,7 @@ template <class Index, class T>
 struct ProcessSample {
   Slot slot = 0;
   const cgroup::ProcessInfo* info = nullptr;  // owned by the source, valid until the next Sample()
-  uint32_t version = 0;                       // increases when info changes (comm, exe, cgroup); 0 is never used
+  uint32_t version = 0;                       // increases when info changes (comm, exe, uid, cgroup); 0 is never used
   Nanoseconds cpu{0};  // CPU time since the previous scan, or since process start if that is later; >= 0
   HardwareEvents events{};
 };
@@ -60,6 +60,7 @@ struct ShortLivedSample {
   ProcessKey key;
   std::string_view comm;                        // valid until the next Sample(), as are exe and cgroups
   std::string_view exe;                         // the path given to exec; "" if unknown
+  uint32_t uid = kUnknownUid;                   // real user id at its end
   const cgroup::Membership* cgroups = nullptr;  // never null; has no lines if the cgroups are unknown
   Nanoseconds cpu{0};
   HardwareEvents events{};

@@ -257,12 +257,25 @@ TYPED_TEST_P(ActivityBehaviour, ChildrenOfACgroupThatIsGone_TheirTimeIsNotLost) 
   });
 }
 
+TYPED_TEST_P(ActivityBehaviour, ChildThatChangesItsUser_IsNoticed) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+  constexpr uid_t kOther = 12'345;
+  Worker child([] { static_cast<void>(::setreuid(kOther, 0)); });
+  this->Scan();
+  ASSERT_NE(this->Find(child.pid()), nullptr);
+  EXPECT_EQ(this->Find(child.pid())->info->uid, ::getuid());
+  child.Step();
+  this->Scan();
+  ASSERT_NE(this->Find(child.pid()), nullptr);
+  EXPECT_EQ(this->Find(child.pid())->info->uid, kOther) << "the real user";
+}
+
 REGISTER_TYPED_TEST_SUITE_P(ActivityBehaviour, FirstScan_ListsThisProcessAndCountsNothing,
                             FirstScan_ListsWhoeverProcShows, ProcessInfo_IsWhatProcSays,
                             KernelThreads_HaveTheNameOfTheirTask, ChildBornBetweenScans_GetsWhatItsRusageSays,
                             KnownChild_GetsEachSliceOnce, PidThatIsUsedAgain_IsAnotherProcess,
-                            ThreadsThatCameAndWent_CountForTheirProcess, Zombie_IsCountedOnce,
-                            ShortLivedChildren_TheirCgroupGetsTheirTime,
+                            ChildThatChangesItsUser_IsNoticed, ThreadsThatCameAndWent_CountForTheirProcess,
+                            Zombie_IsCountedOnce, ShortLivedChildren_TheirCgroupGetsTheirTime,
                             ChildrenOfACgroupThatIsGone_TheirTimeIsNotLost);
 
 }  // namespace kepler::activity

@@ -51,6 +51,11 @@ Result<os::CgroupLines> ProcessReader::CgroupLines(int32_t pid) {
   return os::ParseCgroupLines(text);
 }
 
+Result<uint32_t> ProcessReader::RealUid(int32_t pid) {
+  KEPLER_TRY(const std::string_view text, os::ReadRecordAt(dir_, PathOf(pid, "status"), status_));
+  return os::ParseRealUid(text);
+}
+
 std::optional<Nanoseconds> ProcessReader::ReadClock(int32_t pid) {
   // Same as clock_getcpuclockid(3) without its extra system call. The id is the pid's complement above three bits; 2 is
   // CPUCLOCK_SCHED.

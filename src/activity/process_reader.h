@@ -34,6 +34,7 @@ class ProcessReader {
   [[nodiscard]] Result<std::string_view> Exe(int32_t pid);  // without " (deleted)"
   [[nodiscard]] Result<std::string_view> Cgroup(int32_t pid);
   [[nodiscard]] Result<os::CgroupLines> CgroupLines(int32_t pid);
+  [[nodiscard]] Result<uint32_t> RealUid(int32_t pid);
 
   /// Returns CPU time of all threads since process start, exited threads included. Empty if the process does not exist.
   [[nodiscard]] static std::optional<Nanoseconds> ReadClock(int32_t pid);
@@ -48,6 +49,7 @@ class ProcessReader {
   os::ReadBuffer stat_;
   os::ReadBuffer exe_;
   os::ReadBuffer cgroup_;
+  os::ReadBuffer status_;
 };
 
 }  // namespace kepler::activity

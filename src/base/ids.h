@@ -6,6 +6,9 @@
 
 namespace kepler {
 
+/// Marks an unknown user: not the id of any user (chown(2)).
+inline constexpr uint32_t kUnknownUid = UINT32_MAX;
+
 /// A process: thread group id in the pid namespace of host.procfs, and start time (field 22 of /proc/PID/stat, in clock
 /// ticks since boot). Two processes may share a pid, but never both fields.
 struct ProcessKey {
@@ -31,9 +34,8 @@ struct VmId {
 /// The owner of a virtual machine. Any user can start a program with another machine's id. Without the necessary
 /// privileges, no user can take another user id or another place in the cgroup tree.
 struct VmOwner {
-  static constexpr uint32_t kUnknownUid = UINT32_MAX;  // not the id of any user
-  uint32_t uid = kUnknownUid;                          // real user id in the reader's user namespace
-  std::string cgroup;                                  // paths in every hierarchy
+  uint32_t uid = kUnknownUid;  // real user id in the reader's user namespace
+  std::string cgroup;          // paths in every hierarchy
   bool operator==(const VmOwner&) const = default;
 };
 

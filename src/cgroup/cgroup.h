@@ -34,7 +34,8 @@ struct ProcessInfo {
   std::string comm;
   std::string exe;  // "" if unreadable (kernel thread, no permission)
   bool kernel_thread = false;
-  MembershipPtr cgroup;  // never null; has no lines if unreadable
+  uint32_t uid = kUnknownUid;  // real user id in the user namespace of the agent
+  MembershipPtr cgroup;        // never null; has no lines if unreadable
 };
 
 }  // namespace kepler::cgroup

@@ -140,7 +140,7 @@ std::optional<Resolver::Credentials> Resolver::ReadCredentials(const cgroup::Pro
   }
   if (uid.error().kind == ErrorKind::kNotFound) return std::nullopt;
   LogUnreadable(uid.error(), "status");
-  return Credentials{VmOwner::kUnknownUid, {process.key.tgid}};
+  return Credentials{kUnknownUid, {process.key.tgid}};
 }
 
 std::string Resolver::NameOf(const ContainerId& container, const cgroup::ProcessInfo& process) {

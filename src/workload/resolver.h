@@ -88,7 +88,7 @@ class Resolver {
   };
 
   struct Credentials {
-    uint32_t uid = VmOwner::kUnknownUid;
+    uint32_t uid = kUnknownUid;
     std::vector<int32_t> pids;  // its pid in each pid namespace, from that of host.procfs downwards
   };
 

@@ -60,7 +60,7 @@ TEST_F(ResolverTest, UserOfAVmUnreadable_IsNobodyAndCounted) {
   tree_.Write("10/status", "Name:\tx\nUid:\t");
   const auto owner = resolver_.Resolve(Process(10, "/usr/bin/qemu-kvm"));
   EXPECT_EQ(owner.vm, (snapshot::VmIdentity{"a", "kvm-a", "kvm"}));
-  EXPECT_EQ(owner.vm_owner.uid, VmOwner::kUnknownUid);
+  EXPECT_EQ(owner.vm_owner.uid, kUnknownUid);
   EXPECT_EQ(resolver_.reads_failed(), 1U);
 }
 

@@ -24,6 +24,7 @@ struct FakeThread {
   int parent = 1;
   bool kernel_thread = false;
   uint64_t group = 0;  // of its process
+  uint32_t uid = 0;
 };
 
 inline kepler_task TaskOf(const FakeThread& thread, uint64_t start, uint64_t group_ran_dead) {
@@ -36,7 +37,7 @@ inline kepler_task TaskOf(const FakeThread& thread, uint64_t start, uint64_t gro
   task.tid = thread.tid;
   task.tgid = thread.tgid;
   task.parent_tgid = thread.parent;
-  task.flags = thread.kernel_thread ? KEPLER_TASK_KERNEL_THREAD : 0;
+  task.uid = thread.kernel_thread ? KEPLER_KERNEL_THREAD : thread.uid;
   std::memcpy(task.comm, thread.comm.data(), std::min<size_t>(thread.comm.size(), sizeof(task.comm)));
   return task;
 }

@@ -97,10 +97,12 @@ bool HiddenProcesses::Read(Hidden& hidden, bool again) {
 }
 
 Result<HiddenProcesses::Hidden> HiddenProcesses::Identify(int32_t pid) {
-  const auto stat = reader_.Stat(pid);
-  if (!stat) {
-    if (stat.error().kind != ErrorKind::kNotFound) Count(stat.error());
-    return std::unexpected(stat.error());
+  const auto uid = reader_.RealUid(pid);
+  const auto stat = reader_.Stat(pid);  // last: if it shows the process, the user is its user
+  if (!stat || !uid) {
+    const Error& error = stat ? uid.error() : stat.error();
+    if (error.kind != ErrorKind::kNotFound) Count(error);
+    return std::unexpected(error);
   }
   Hidden found;
   found.start_ticks = stat->start_ticks;
@@ -108,7 +110,7 @@ Result<HiddenProcesses::Hidden> HiddenProcesses::Identify(int32_t pid) {
   row.tid = row.tgid = pid;
   row.parent_tgid = stat->ppid;
   row.start = stat->start_ticks * Tick();
-  row.flags = stat->kernel_thread() ? KEPLER_TASK_KERNEL_THREAD : 0;
+  row.uid = stat->kernel_thread() ? KEPLER_KERNEL_THREAD : *uid;
   std::memcpy(row.comm, stat->comm.data(), std::min<size_t>(stat->comm.size(), sizeof(row.comm) - 1));
   if (reader_.source() == ProcessReader::CpuSource::kStat)
     row.ran = static_cast<uint64_t>(ProcessReader::CpuOf(*stat).count());

@@ -31,6 +31,7 @@ class HiddenProcessesTest : public ::testing::Test {
     kernel_.tree.Write(
         fmt::format("proc/{}/stat", pid),
         fmt::format("{} ({}) S 1 0 0 0 -1 0 0 0 0 0 {} 0 0 0 20 0 1 0 {} 0 0\n", pid, comm, ticks, start_ticks));
+    kernel_.tree.Write(fmt::format("proc/{}/status", pid), "Uid:\t1000\t0\t0\t0\n");
   }
   ActivitySample& Scan(Nanoseconds after = HiddenProcesses::kPeriod) {
     kernel_.clock.Advance(after);
@@ -56,6 +57,7 @@ TEST_F(HiddenProcessesTest, WhoIsInProcOnly_HasASeriesAndItsTimeFromNowOn) {
   EXPECT_EQ(TicksOf(7), 0) << "what it used before the agent looked belongs to nobody";
   EXPECT_EQ(kernel_.Find(7)->info->comm, "hidden");
   EXPECT_EQ(kernel_.Find(7)->info->key, (ProcessKey{7, 10}));
+  EXPECT_EQ(kernel_.Find(7)->info->uid, 1000U);
   WriteStat(7, "hidden", 342, 10);
   Scan(std::chrono::seconds(5));
   EXPECT_EQ(TicksOf(7), 42);
@@ -194,6 +196,7 @@ TEST_F(HiddenProcessesTest, ProcThatCannotBeListed_IsCountedAndFoundAgain) {
   HiddenProcesses hidden(kernel_.tree.Path("mounted-later"), {});
   hidden.BeforePass(kernel_.clock.Now());
   EXPECT_EQ(hidden.failed(), 1U);
+  kernel_.tree.Write("mounted-later/7/status", "Uid:\t0\t0\t0\t0\n");
   kernel_.tree.Write("mounted-later/7/stat", "7 (hidden) S 1 0 0 0 -1 0 0 0 0 0 1 0 0 0 20 0 1 0 10 0 0\n");
   kernel_.clock.Advance(HiddenProcesses::kPeriod);
   hidden.BeforePass(kernel_.clock.Now());

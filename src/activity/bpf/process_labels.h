@@ -18,7 +18,7 @@ namespace kepler::activity::bpf {
 class ProcessLabels {
  public:
   struct Entry {
-    kepler_task leader{};  // comm, cgroups and flags of the leader's latest row
+    kepler_task leader{};  // comm, cgroups and user of the leader's latest row
     cgroup::ProcessInfo info;
     uint32_t version = 0;   // 0: no sample has shown the labels yet
     uint32_t reported = 0;  // version in the latest sample

@@ -20,6 +20,44 @@ TEST_F(TaskLabelsTest, ThreadsShownBehindTheirLeader_DoNotNameTheProcess) {
   EXPECT_EQ(kernel_.Find(80)->info->comm, "java");
 }
 
+TEST_F(TaskLabelsTest, ChangedUser_IsNoticedAtTheNextScan) {
+  kernel_.Start({.tid = 80, .tgid = 80, .comm = "nginx", .uid = 0});
+  kernel_.Scan();
+  EXPECT_EQ(kernel_.Find(80)->info->uid, 0U);
+  const uint32_t version = kernel_.Find(80)->version;
+  kernel_.living[80].uid = 33;
+  kernel_.Scan();
+  EXPECT_EQ(kernel_.Find(80)->info->uid, 33U);
+  EXPECT_GT(kernel_.Find(80)->version, version);
+}
+
+TEST_F(TaskLabelsTest, UserThatChangedInTheLastSlice_IsReportedWithTheExit) {
+  kernel_.Start({.tid = 80, .tgid = 80, .ran = 1, .uid = 0});
+  kernel_.Scan();
+  kernel_.living[80].ran = 9;
+  kernel_.living[80].uid = 33;
+  kernel_.Free(80);
+  kernel_.Scan();
+  ASSERT_THAT(kernel_.sample.exited, SizeIs(1));
+  ASSERT_NE(kernel_.sample.exited[0].info, nullptr);
+  EXPECT_EQ(kernel_.sample.exited[0].info->uid, 33U);
+}
+
+TEST_F(TaskLabelsTest, ShortLivedProcess_HasTheUserOfItsRecord) {
+  kernel_.Start({.tid = 80, .tgid = 80, .ran = 9, .uid = 4'294'967'294});
+  kernel_.Free(80);
+  kernel_.Scan();
+  ASSERT_THAT(kernel_.sample.short_lived, SizeIs(1));
+  EXPECT_EQ(kernel_.sample.short_lived[0].uid, 4'294'967'294U);
+}
+
+TEST_F(TaskLabelsTest, KernelThread_RunsAsRoot) {
+  kernel_.Start({.tid = 80, .tgid = 80, .kernel_thread = true});
+  kernel_.Scan();
+  EXPECT_TRUE(kernel_.Find(80)->info->kernel_thread);
+  EXPECT_EQ(kernel_.Find(80)->info->uid, 0U);
+}
+
 TEST_F(TaskLabelsTest, ExecOfTheNextProcessOfAPid_DoesNotNameTheOneThatEnded) {
   kernel_.Start({.tid = 50, .tgid = 50, .ran = 1, .comm = "old"});
   kernel_.Scan();

@@ -23,6 +23,7 @@ struct FakeProcess {
   unsigned flags = 0;
   char state = 'S';
   uint64_t child_ticks = 0;
+  int64_t uid = -1;  // -1: there is no PID/status
 };
 
 class FakeMachine {
@@ -39,6 +40,7 @@ class FakeMachine {
     const std::string dir = fmt::format("proc/{}/", p.pid);
     Replace(dir + "cgroup", p.cgroup);
     if (!p.exe.empty()) tree.Symlink(dir + "exe", p.exe);
+    if (p.uid >= 0) Replace(dir + "status", fmt::format("Name:\t{}\nUid:\t{}\t0\t0\t0\n", p.comm, p.uid));
   }
   void PutStat(const FakeProcess& p) {
     Replace(fmt::format("proc/{}/stat", p.pid),

@@ -138,6 +138,7 @@ void ProcessTable::Arrive(const os::ListedPid& listed, const ScanFacts& facts, A
   // Every user may read cgroup unless hidepid=1 closes the directory. The other files are then unreadable too.
   if (!cgroup && cgroup.error().kind == ErrorKind::kPermission) return CountUnknown(listed, cgroup.error());
   const auto exe = reader_.Exe(listed.pid);
+  const auto uid = reader_.RealUid(listed.pid);
   const auto stat = reader_.Stat(listed.pid);
   if (!stat) {
     if (Vanished(stat.error()))
@@ -153,6 +154,7 @@ void ProcessTable::Arrive(const os::ListedPid& listed, const ScanFacts& facts, A
     return;
   }
   if (!cgroup && !Vanished(cgroup.error())) Count(cgroup.error());
+  if (!uid && !Vanished(uid.error())) Count(uid.error());
 
   const Slot slot = TakePlace(records_, free_);
   Record& record = records_[slot];
@@ -162,6 +164,7 @@ void ProcessTable::Arrive(const os::ListedPid& listed, const ScanFacts& facts, A
   record.info.comm = StableComm(*stat);
   record.info.exe = exe ? *exe : std::string_view();
   record.info.kernel_thread = stat->kernel_thread();
+  record.info.uid = uid.value_or(kUnknownUid);
   // The v1 lines of a dying process contain "/". With the v2 line they would look like a container that only v2 names.
   const bool cgroup_is_lost = facts.cpuacct && stat->exiting();
   record.membership = memberships_.Acquire(cgroup && !cgroup_is_lost ? *cgroup : std::string_view());
@@ -200,8 +203,7 @@ void ProcessTable::RefreshDue(Due& due, size_t max) {
     due.after = pid(due.indices.back());
   }
   for (const uint32_t index : due.indices) {
-    live_[index].second_scan = false;
-    Refresh(live_[index]);
+    Refresh(live_[index], /*with_uid=*/std::exchange(live_[index].second_scan, false));
   }
 }
 
@@ -210,15 +212,18 @@ void ProcessTable::RefreshInRotation() {
   auto next = std::ranges::upper_bound(live_, idle_after_, {}, &Live::pid);
   for (size_t left = std::min(kMaxIdleRefreshes, live_.size()); left > 0; --left, ++next) {
     if (next == live_.end()) next = live_.begin();
-    Refresh(*next);
+    Refresh(*next, /*with_uid=*/true);
     idle_after_ = next->pid;
   }
 }
 
-void ProcessTable::Refresh(Live& live) {
+/// A program that starts, or a login, often changes the user too. `with_uid`: read the user in any case.
+void ProcessTable::Refresh(Live& live, bool with_uid) {
   Record& record = records_[live.slot];
   const auto cgroup = reader_.Cgroup(live.pid);
   const auto exe = record.info.kernel_thread ? std::string_view() : reader_.Exe(live.pid);
+  const bool reads_uid = with_uid && !record.info.kernel_thread;
+  const Result<uint32_t> uid = reads_uid ? reader_.RealUid(live.pid) : record.info.uid;
   const auto stat = reader_.Stat(live.pid);
   if (!stat) {
     if (!Vanished(stat.error())) Count(stat.error());
@@ -241,7 +246,15 @@ void ProcessTable::Refresh(Live& live) {
     record.info.exe = *exe;
     changed = true;
   }
-  if (changed) ++record.version;
+  if (!uid) {
+    if (!Vanished(uid.error())) Count(uid.error());
+  } else if (record.info.uid != *uid) {
+    record.info.uid = *uid;
+    changed = true;
+  }
+  if (!changed) return;
+  ++record.version;
+  if (!with_uid) Refresh(live, /*with_uid=*/true);
 }
 
 bool ProcessTable::RefreshCgroup(Record& record, const Result<std::string_view>& text) {

@@ -76,7 +76,7 @@ class ProcessTable {
   void Leave(const Live& live, ActivitySample& out);
   void RefreshDue(Due& due, size_t max);
   void RefreshInRotation();
-  void Refresh(Live& live);
+  void Refresh(Live& live, bool with_uid);
   bool RefreshCgroup(Record& record, const Result<std::string_view>& text);
   void CountExe(Record& record, const Error& error);
   void CountUnknown(const os::ListedPid& listed, const Error& error);

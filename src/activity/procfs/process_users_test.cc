@@ -1,0 +1,53 @@
+// When ProcfsSource reads the user of a process.
+#include <gtest/gtest.h>
+
+#include "activity/procfs/fake_machine.h"
+
+namespace kepler::activity::procfs {
+namespace {
+
+class ProcessUsers : public ::testing::Test {
+ protected:
+  FakeMachine machine_;
+};
+
+TEST_F(ProcessUsers, NewProcess_UserIsReadAgainAtTheSecondScan) {
+  machine_.Put({.pid = 1, .uid = 0});
+  machine_.Scan();
+  EXPECT_EQ(machine_.Find(1)->info->uid, 0U);
+  machine_.Put({.pid = 10, .start = machine_.NowTicks(), .uid = 0});
+  machine_.Scan();
+  machine_.Put({.pid = 10, .start = machine_.NowTicks() - 500, .uid = 33});
+  const uint32_t version = machine_.Find(10)->version;
+  machine_.Scan();
+  EXPECT_EQ(machine_.Find(10)->info->uid, 33U);
+  EXPECT_GT(machine_.Find(10)->version, version);
+}
+
+TEST_F(ProcessUsers, BusyProcess_UserIsReadAgainWithItsProgram) {
+  for (int pid = 1; pid <= 200; ++pid) machine_.Put({.pid = pid, .uid = 0});
+  for (int scan = 0; scan < 2; ++scan) machine_.Scan();
+  machine_.Put({.pid = 200, .ticks = 1, .uid = 1000});
+  machine_.Scan();
+  EXPECT_EQ(machine_.Find(200)->info->uid, 0U) << "the program is the same";
+  machine_.Put({.pid = 200, .ticks = 2, .comm = "bash", .uid = 1000});
+  machine_.Scan();
+  EXPECT_EQ(machine_.Find(200)->info->uid, 1000U);
+}
+
+TEST_F(ProcessUsers, IdleProcess_UserIsReadAgainInRotation) {
+  for (int pid = 1; pid <= 200; ++pid) machine_.Put({.pid = pid, .uid = 0});
+  machine_.Scan();
+  machine_.Put({.pid = 199, .uid = 1000});
+  for (int scan = 0; scan < 14; ++scan) machine_.Scan();
+  EXPECT_EQ(machine_.Find(199)->info->uid, 1000U) << "200 processes, 16 a scan: seen within 13";
+}
+
+TEST_F(ProcessUsers, UnreadableStatus_UserIsUnknown) {
+  machine_.Put({.pid = 10});
+  machine_.Scan();
+  EXPECT_EQ(machine_.Find(10)->info->uid, kUnknownUid);
+}
+
+}  // namespace
+}  // namespace kepler::activity::procfs
