@@ -1,7 +1,7 @@
 #pragma once
-// RollUpAccounts: totals of the pods of each namespace, or of each owner. The energy of a pod stays in the total when
-// the pod has ended. The number of rows is bounded: rows without pods depart first. Invariant for every zone:
-// added = Σ rows + departed + capped. Pure; collection thread only.
+// RollUpAccounts: totals of the pods of each namespace or owner, or of the processes of each user, its members. The
+// energy of a member stays in the total when the member has ended. The number of rows is bounded: rows without members
+// depart first. Invariant for every zone: added = Σ rows + departed + capped. Pure; collection thread only.
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -18,40 +18,51 @@ namespace kepler::attribution {
 
 struct RollUpLimits {
   size_t max_rows = 1'000;
-  Nanoseconds max_idle = Nanoseconds::max();  // a row without pods departs after this time
+  Nanoseconds max_idle = Nanoseconds::max();  // a row without members departs after this time
 };
 
+/// For OwnerIdentity and UserIdentity: roll_up_accounts.cc instantiates it.
+template <class Identity>
 class RollUpAccounts {
  public:
   explicit RollUpAccounts(RollUpLimits limits) : limits_(limits) {}
 
   /// As Accounts::SetZones().
   void SetZones(std::span<const size_t> from);
-  /// Ends the rows that had no pods for too long.
+  /// Ends the rows that had no members for too long.
   void BeginTick(BootTime now);
-  /// Returns the row of a pod of this owner. The row stays until Leave(). A new row was 0 at `begin`. Returns kNoRow if
-  /// every row has pods.
-  [[nodiscard]] Row Join(const snapshot::OwnerIdentity& owner, BootTime begin);
+  /// Adds a member and returns its row. The row stays until Leave(). A new row was 0 at `begin`. Returns kNoRow if
+  /// every row has members.
+  [[nodiscard]] Row Join(const Identity& identity, BootTime begin);
   void Leave(Row row);
   /// kNoRow: the energy is capped.
   void Add(Row row, size_t zone, Energy energy) {
     (row == kNoRow ? capped_[zone] : energy_[row * zones_ + zone]) += energy;
   }
 
-  void Publish(snapshot::RollUp& out) const;
+  /// Changes the labels of a row, which must be equal. If a snapshot has shown the old ones, the energy so far departs
+  /// with them. Call after the charges of a tick.
+  void Relabel(Row row, Identity identity);
+
+  void Publish(snapshot::RollUpTable<Identity>& out);
+  [[nodiscard]] Row size() const { return static_cast<Row>(rows_.size()); }  // including free rows
+  /// Null for a free row.
+  [[nodiscard]] const Identity* identity(Row row) const { return rows_[row].identity.get(); }
   [[nodiscard]] std::span<const Energy> departed() const { return departed_; }
   [[nodiscard]] std::span<const Energy> capped() const { return capped_; }
 
  private:
   struct State {
-    std::shared_ptr<const snapshot::OwnerIdentity> identity;  // null: a free row
-    uint32_t pods = 0;
-    BootTime left{};  // time at which the last pod left
+    std::shared_ptr<const Identity> identity;  // null: a free row
+    uint32_t members = 0;
+    bool shown = false;  // in a snapshot
+    BootTime left{};     // time at which the last member left
     BootTime begin{};
   };
-  [[nodiscard]] bool is_idle(const State& row) const { return row.identity && row.pods == 0; }
+  [[nodiscard]] bool is_idle(const State& row) const { return row.identity && row.members == 0; }
   [[nodiscard]] Row FreeRow();
   void Depart(Row row);
+  void MoveOut(Row row);
 
   RollUpLimits limits_;
   size_t zones_ = 0;
@@ -60,7 +71,7 @@ class RollUpAccounts {
   BootTime last_departed_{};  // its latest tick that had the row
   std::vector<State> rows_;
   std::vector<Row> free_;
-  std::map<snapshot::OwnerIdentity, Row> row_of_;
+  std::map<Identity, Row> row_of_;
   std::vector<Energy> energy_;  // rows × zones
   std::vector<Energy> departed_;
   std::vector<Energy> capped_;

@@ -38,7 +38,7 @@ class RollUpAccountsTest : public ::testing::Test {
   [[nodiscard]] int64_t Departed() const { return accounts_.departed()[0].microjoules(); }
   [[nodiscard]] int64_t Capped() const { return accounts_.capped()[0].microjoules(); }
 
-  RollUpAccounts accounts_{{.max_rows = 2, .max_idle = seconds(100)}};
+  RollUpAccounts<snapshot::OwnerIdentity> accounts_{{.max_rows = 2, .max_idle = seconds(100)}};
   snapshot::RollUp out_;
 };
 

@@ -119,12 +119,12 @@ void RollUps::AddUnseen(std::span<const Energy> energy) {
   for (size_t zone = 0; zone < zones_; ++zone) unseen_[zone] += energy[zone];
 }
 
-void RollUps::Publish(snapshot::Snapshot& out) const {
+void RollUps::Publish(snapshot::Snapshot& out) {
   using snapshot::Level;
   using snapshot::Unlisted;
   namespaces_.Publish(out.namespaces);
   owners_.Publish(out.owners);
-  const auto publish = [&](Level level, const RollUpAccounts& accounts) {
+  const auto publish = [&](Level level, const auto& accounts) {
     auto& reasons = out.unlisted[std::to_underlying(level)];
     std::ranges::copy(accounts.departed(), reasons[std::to_underlying(Unlisted::kDeparted)].begin());
     std::ranges::copy(accounts.capped(), reasons[std::to_underlying(Unlisted::kCapped)].begin());

@@ -56,7 +56,7 @@ class RollUps {
   void Close(std::span<const Row> pods);
 
   /// Writes the two tables, their unlisted energy without `outside`, and their unnamed energy.
-  void Publish(snapshot::Snapshot& out) const;
+  void Publish(snapshot::Snapshot& out);
 
  private:
   struct Pod {
@@ -81,8 +81,8 @@ class RollUps {
   size_t zones_ = 0;
   BootTime begin_{};
   BootTime now_{};
-  RollUpAccounts namespaces_;
-  RollUpAccounts owners_;
+  RollUpAccounts<snapshot::OwnerIdentity> namespaces_;
+  RollUpAccounts<snapshot::OwnerIdentity> owners_;
   std::vector<Pod> pods_;        // by row of the pod
   std::vector<Energy> waiting_;  // pods × zones
   std::vector<EndedPod> ended_;

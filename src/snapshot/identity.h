@@ -70,4 +70,12 @@ struct OwnerIdentity {
   auto operator<=>(const OwnerIdentity&) const = default;
 };
 
+/// A Unix user, known by the uid alone. The name is a further label; "": unknown.
+struct UserIdentity {
+  uint32_t uid = 0;
+  std::string name{};
+  bool operator==(const UserIdentity& other) const { return uid == other.uid; }
+  auto operator<=>(const UserIdentity& other) const { return uid <=> other.uid; }
+};
+
 }  // namespace kepler::snapshot

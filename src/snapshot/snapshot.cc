@@ -7,8 +7,8 @@ namespace kepler::snapshot {
 namespace {
 
 // The names are in the order of the enumerators.
-constexpr std::array<std::string_view, kLevels> kLevelNames = {"process", "container", "vm",
-                                                               "pod",     "namespace", "owner"};
+constexpr std::array<std::string_view, kLevels> kLevelNames = {"process",   "container", "vm",  "pod",
+                                                               "namespace", "owner",     "user"};
 constexpr std::array<std::string_view, kUnlistedReasons> kReasonNames = {"departed", "capped", "unseen", "outside"};
 constexpr std::array<std::string_view, 7> kMethodNames = {
     "cpu-time", "cycles", "cycles-instructions-mix", "cache-misses", "model", "cpu-requests", "memory-requests"};

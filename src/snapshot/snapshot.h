@@ -28,10 +28,10 @@
 
 namespace kepler::snapshot {
 
-enum class Level : uint8_t { kProcess, kContainer, kVm, kPod, kNamespace, kOwner };
-inline constexpr size_t kLevels = 6;
-inline constexpr std::array<Level, kLevels> kAllLevels = {Level::kProcess, Level::kContainer, Level::kVm,
-                                                          Level::kPod,     Level::kNamespace, Level::kOwner};
+enum class Level : uint8_t { kProcess, kContainer, kVm, kPod, kNamespace, kOwner, kUser };
+inline constexpr size_t kLevels = 7;
+inline constexpr std::array<Level, kLevels> kAllLevels = {
+    Level::kProcess, Level::kContainer, Level::kVm, Level::kPod, Level::kNamespace, Level::kOwner, Level::kUser};
 [[nodiscard]] std::string_view ToString(Level level);
 
 enum class State : uint8_t { kRunning, kTerminated };
@@ -42,7 +42,7 @@ enum class Unlisted : uint8_t {
   kDeparted,  // the workload had a series that has ended
   kCapped,    // energy used while the workload had no series (cap, threshold)
   kUnseen,    // started and exited between two scans; known only through its cgroup. Of a namespace or an owner: pods
-              // that ended before the cluster named them
+              // that ended before the cluster named them. Of a user: processes whose user is unknown
   kOutside    // belongs to no workload of this level
 };
 inline constexpr size_t kUnlistedReasons = 4;
@@ -110,16 +110,21 @@ struct Table {
   [[nodiscard]] double watts_at(size_t row, size_t zone) const { return watts[row * zones + zone]; }
 };
 
-/// Totals of pods by namespace or by owner, since a row began. They contain the energy of pods that have ended.
-struct RollUp {
+/// Totals of pods by namespace or by owner, or of processes by user, since a row began. They contain the energy of pods
+/// and processes that have ended.
+template <class IdentityT>
+struct RollUpTable {
+  using Identity = IdentityT;
   size_t zones = 0;  // columns, as in a Table
-  std::vector<std::shared_ptr<const OwnerIdentity>> identity;
+  std::vector<std::shared_ptr<const Identity>> identity;
   std::vector<Energy> energy;   // rows × zones
   std::vector<BootTime> begin;  // time at which the row was 0
 
   [[nodiscard]] size_t rows() const { return identity.size(); }
   [[nodiscard]] Energy energy_at(size_t row, size_t zone) const { return energy[row * zones + zone]; }
 };
+
+using RollUp = RollUpTable<OwnerIdentity>;
 
 /// Energy and power of the node in one zone. total = active + idle, exactly.
 struct NodeZone {
@@ -166,6 +171,7 @@ struct Snapshot {
   Table<PodIdentity> pods;
   RollUp namespaces;
   RollUp owners;
+  RollUpTable<UserIdentity> users;
   std::optional<CutProcesses> cut;  // empty if there is no limit
 
   std::vector<Energy> unattributed;  // per zone

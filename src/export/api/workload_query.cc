@@ -85,6 +85,7 @@ bool IsShown(Level level, uint32_t gates) {
     case Level::kNamespace:
       return (gates & (series::kNamespace | series::kPod)) != 0;
     case Level::kOwner:
+    case Level::kUser:
       break;
   }
   return false;
