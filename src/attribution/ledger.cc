@@ -56,6 +56,7 @@ void Ledger::SetZones(std::vector<status::Zone> zones, size_t primary) {
   vms_.SetZones(columns_from);
   pods_.SetZones(columns_from);
   roll_ups_.SetZones(columns_from);
+  users_.SetZones(columns_from);
   node_ = WithZones(node_, 1, before, from);
   methods_ = WithZones(methods_, 1, before, from);
   watts_per_uj_ = WithZones(watts_per_uj_, 1, before, from);
@@ -80,6 +81,7 @@ void Ledger::BeginTick(BootTime now) {
   vms_.BeginTick(begin_);
   pods_.BeginTick(begin_);
   roll_ups_.BeginTick(begin_, now_);
+  users_.BeginTick(begin_, now_);
   usage_.Clear();
   short_lived_.clear();
 }
@@ -137,36 +139,51 @@ void Ledger::TouchContainer(Row container) {
 }
 
 Row Ledger::UpdateProcess(Row process, std::shared_ptr<const snapshot::ProcessIdentity> identity, const Groups& groups,
-                          bool kernel_thread) {
+                          bool kernel_thread, uint32_t uid) {
   if (process != kNoRow) {
     const bool same = processes_.groups(process) == groups && processes_.kernel_thread(process) == kernel_thread &&
                       processes_.identity(process) == *identity;
-    if (same) return process;
+    if (same) {
+      processes_.SetUid(process, uid);
+      return process;
+    }
     CloseProcess(process);
   }
-  return OpenProcess(std::move(identity), groups, kernel_thread);
+  return OpenProcess(std::move(identity), groups, kernel_thread, uid);
 }
 
-void Ledger::Use(const Usage& usage, Nanoseconds cpu, const HardwareEvents& events) {
-  const Groups& groups = usage.groups;
+void Ledger::Use(const Usage& usage, Nanoseconds cpu, const HardwareEvents& events, uint32_t uid) {
+  Touch(usage.groups);
+  if (cpu.count() <= 0) return;
+  users_.Use(uid, usage_.users().size());
+  usage_.Add(usage, cpu, events);
+}
+
+void Ledger::Touch(const Groups& groups) {
   if (groups.container != kNoRow) TouchContainer(groups.container);
   if (groups.vm != kNoRow) vms_.Touch(groups.vm);
   if (groups.pod != kNoRow) TouchPod(groups.pod);
-  if (cpu.count() > 0) usage_.Add(usage, cpu, events);
 }
 
 void Ledger::UseProcess(Row process, Nanoseconds cpu, const HardwareEvents& events) {
-  Use({Payer::kProcess, process, processes_.groups(process)}, cpu, events);
+  Use({Payer::kProcess, process, processes_.groups(process)}, cpu, events, processes_.uid(process));
 }
 
 void Ledger::UseShortLived(const ShortLivedProcess& process) {
-  Use({Payer::kShortLived, static_cast<Row>(short_lived_.size()), process.groups}, process.cpu, process.events);
+  Use({Payer::kShortLived, static_cast<Row>(short_lived_.size()), process.groups}, process.cpu, process.events,
+      process.uid);
   if (process.cpu.count() > 0) short_lived_.push_back(process);
 }
 
-void Ledger::UseResidual(const Groups& groups, Nanoseconds cpu) { Use({Payer::kResidual, kNoRow, groups}, cpu, {}); }
+void Ledger::UseResidual(const Groups& groups, Nanoseconds cpu) {
+  Use({Payer::kResidual, kNoRow, groups}, cpu, {}, kUnknownUid);
+}
 
-void Ledger::UseUnattributed(Nanoseconds cpu) { Use({Payer::kUnattributed, kNoRow, {}}, cpu, {}); }
+void Ledger::UseUnattributed(Nanoseconds cpu) {
+  if (cpu.count() <= 0) return;
+  users_.UseNobody(usage_.users().size());
+  usage_.Add({Payer::kUnattributed, kNoRow, {}}, cpu);
+}
 
 void Ledger::Settle(std::span<const ZoneCharge> zones, Scan scan, const Identify& identify) {
   Check(zones.size() == zones_.size(), "every zone must be charged");
@@ -175,6 +192,7 @@ void Ledger::Settle(std::span<const ZoneCharge> zones, Scan scan, const Identify
   for (size_t zone = 0; zone < zones.size(); ++zone) ChargeNode(zone, zones[zone]);
   ChargeUsers(zones, identify);
   roll_ups_.Charge(pods_, zones);
+  users_.EndTick();
   ChargeTime();
   vms_.DepartReplaced();
   scanned_ = scan == Scan::kDone;
@@ -213,6 +231,7 @@ void Ledger::ChargeNode(size_t zone, const ZoneCharge& charge) {
 }
 
 void Ledger::ChargeUsers(std::span<const ZoneCharge> zones, const Identify& identify) {
+  users_.EndRuns(usage_.users().size());
   for (auto charge = zones.begin(); charge != zones.end(); ++charge) {
     const bool first = std::ranges::find(zones.begin(), charge, charge->weights, &ZoneCharge::weights) == charge;
     if (charge->weights == nullptr || !first) continue;
@@ -232,8 +251,31 @@ void Ledger::ChargeUsers(size_t zone, const ZoneCharge& charge, const Identify& 
   unattributed_[zone] +=
       distributor_.Distribute(charge.active, charge.weights->Of(zone, charge.active, learn_[zone]), shares_);
   methods_[zone] = charge.weights->method(zone);
-  if (zone == primary_ && &usage == &usage_) ListShortLived(identify);
-  for (size_t i = 0; i < usage.users().size(); ++i) ChargeShare(usage.users()[i], zone, shares_[i]);
+  if (&usage != &usage_) return ChargeOtherUsers(zone, usage);
+  if (zone == primary_) ListShortLived(identify);
+  ChargeCpuUsers(zone);
+}
+
+void Ledger::ChargeCpuUsers(size_t zone) {
+  const std::span<const Usage> users = std::as_const(usage_).users();
+  size_t i = 0;
+  for (const UserAccounts::Run& run : users_.runs()) {
+    Energy sum;
+    for (; i < run.end; ++i) {
+      ChargeShare(users[i], zone, shares_[i]);
+      sum += shares_[i];
+    }
+    users_.Charge(run, zone, sum);
+  }
+}
+
+void Ledger::ChargeOtherUsers(size_t zone, const UsageList& usage) {
+  for (size_t i = 0; i < usage.users().size(); ++i) {
+    const Usage& user = usage.users()[i];
+    ChargeShare(user, zone, shares_[i]);
+    if (user.payer != Payer::kUnattributed)
+      users_.Charge(user.payer == Payer::kProcess ? processes_.uid(user.row) : kUnknownUid, zone, shares_[i]);
+  }
 }
 
 /// Users in usage_ are checked when their time is charged.

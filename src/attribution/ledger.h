@@ -19,6 +19,7 @@
 #include "attribution/process_listing.h"
 #include "attribution/roll_ups.h"
 #include "attribution/usage_list.h"
+#include "attribution/user_accounts.h"
 #include "attribution/vm_accounts.h"
 #include "attribution/weights.h"
 #include "base/clock.h"
@@ -40,6 +41,7 @@ struct ShortLivedProcess {
   Nanoseconds cpu{0};
   HardwareEvents events{};
   bool late_remainder = false;
+  uint32_t uid = kUnknownUid;
 };
 
 /// Makes the labels of a ShortLivedProcess. It is called only for those that get a series, which are few.
@@ -86,15 +88,15 @@ class Ledger {
 
   /// As ProcessAccounts.
   Row OpenProcess(std::shared_ptr<const snapshot::ProcessIdentity> identity, const Groups& groups,
-                  bool kernel_thread = false) {
-    return processes_.OpenLiving(std::move(identity), groups, kernel_thread);
+                  bool kernel_thread = false, uint32_t uid = kUnknownUid) {
+    return processes_.OpenLiving(std::move(identity), groups, kernel_thread, uid);
   }
   void CloseProcess(Row process) { processes_.Close(process); }
   void EndProcess(Row process) { processes_.EndLater(process); }
-  /// The account of a living process that has these labels and groups from now on. `process`: the account that it has
-  /// now, which goes on if they are the same and else is closed; kNoRow: it has none.
+  /// The account of a living process that has these labels, groups and user from now on. `process`: the account that it
+  /// has now, which goes on if they are the same and else is closed; kNoRow: it has none.
   Row UpdateProcess(Row process, std::shared_ptr<const snapshot::ProcessIdentity> identity, const Groups& groups,
-                    bool kernel_thread);
+                    bool kernel_thread, uint32_t uid = kUnknownUid);
 
   [[nodiscard]] const ProcessAccounts& processes() const { return processes_; }
   [[nodiscard]] const GroupAccounts<snapshot::ContainerIdentity>& containers() const { return containers_; }
@@ -118,6 +120,9 @@ class Ledger {
   /// `identify`: needed if there are short-lived processes.
   void Settle(std::span<const ZoneCharge> zones, Scan scan, const Identify& identify = nullptr);
 
+  /// As UserAccounts::SetNames(). Call after Settle().
+  void NameUsers(const FindUserName& find) { users_.SetNames(find); }
+
   /// Groups that ended in Settle(), and rows that are no longer valid. Valid until the next BeginTick().
   [[nodiscard]] const ClosedGroups& closed_containers() const { return containers_.closed(); }
   [[nodiscard]] const ClosedGroups& closed_pods() const { return pods_.closed(); }
@@ -129,12 +134,15 @@ class Ledger {
   using ByZone = std::vector<Energy>;
 
   void ShowPod(Row container);
-  void Use(const Usage& usage, Nanoseconds cpu, const HardwareEvents& events);
+  void Use(const Usage& usage, Nanoseconds cpu, const HardwareEvents& events, uint32_t uid);
+  void Touch(const Groups& groups);
   void ForgetTick(std::span<const ZoneCharge> zones);
   void ChargeNode(size_t zone, const ZoneCharge& charge);
   void ChargeUsers(std::span<const ZoneCharge> zones, const Identify& identify);
   void ChargeUsers(size_t zone, const ZoneCharge& charge, const Identify& identify);
   void CheckUsers(const UsageList& usage) const;
+  void ChargeCpuUsers(size_t zone);
+  void ChargeOtherUsers(size_t zone, const UsageList& usage);
   void ChargeShare(const Usage& usage, size_t zone, Energy share);
   void ChargeTime();
   void ListShortLived(const Identify& identify);
@@ -143,7 +151,7 @@ class Ledger {
   ByZone& Unlisted(snapshot::Level level, snapshot::Unlisted reason);
   void PublishUnlisted(snapshot::Snapshot& out) const;
   void PublishUnnamed(snapshot::Snapshot& out) const;
-  void PublishRollUps(snapshot::Snapshot& out) const;
+  void PublishRollUps(snapshot::Snapshot& out);
   static void CheckSums(snapshot::Snapshot& out);
 
   std::vector<status::Zone> zones_;
@@ -170,6 +178,7 @@ class Ledger {
   VmAccounts vms_;
   GroupAccounts<snapshot::PodIdentity> pods_;
   RollUps roll_ups_;
+  UserAccounts users_;
   std::vector<Row> container_pod_;  // by container row
   const bool shows_pods_;
 

@@ -69,6 +69,8 @@ class History {
     return Nanoseconds(*rc::gen::inRange<int64_t>(0, 3) * *rc::gen::inRange<int64_t>(0, 1'000'000'000));
   }
 
+  static uint32_t Uid() { return *rc::gen::element<uint32_t>(0, 1000, 1001, kUnknownUid); }
+
   static HardwareEvents Events() {
     if (*rc::gen::inRange(0, 3) == 0) return {};
     const auto number = [] { return *rc::gen::inRange<uint64_t>(0, 1000) << *rc::gen::inRange(0, 40); };
@@ -81,7 +83,8 @@ class History {
     const auto living = living_.find(pid);
     if (living != living_.end() && !opened_.contains(pid)) return;  // it had the pid all the time
     const int name = *rc::gen::inRange(0, 2);
-    ledger_.UseShortLived({static_cast<size_t>(2 * pid + name), GroupsOf(*rc::gen::inRange(-1, 3)), Cpu(), Events()});
+    ledger_.UseShortLived(
+        {static_cast<size_t>(2 * pid + name), GroupsOf(*rc::gen::inRange(-1, 3)), Cpu(), Events(), false, Uid()});
   }
   static std::shared_ptr<const snapshot::ProcessIdentity> Identify(size_t short_lived) {
     return std::make_shared<const snapshot::ProcessIdentity>(snapshot::ProcessIdentity{
@@ -151,7 +154,7 @@ class History {
     if (container >= 0) identity.container_id = "c" + std::to_string(container);
     if (groups.vm != kNoRow) identity.vm_id = ledger_.vms().identity(groups.vm).id;
     living_[pid] = {ledger_.OpenProcess(std::make_shared<const snapshot::ProcessIdentity>(identity), groups,
-                                        /*kernel_thread=*/pid % 2 == 0),
+                                        /*kernel_thread=*/pid % 2 == 0, Uid()),
                     container, comm};
   }
 
@@ -207,6 +210,10 @@ class History {
     VerifyTable(snapshot_.pods);
     VerifyRollUp(snapshot_.namespaces);
     VerifyRollUp(snapshot_.owners);
+    for (size_t row = 0; row < snapshot_.users.rows(); ++row)
+      for (size_t z = 0; z < snapshot_.users.zones; ++z)
+        Grows("user" + std::to_string(snapshot_.users.identity[row]->uid) + "/" + std::to_string(z),
+              snapshot_.users.energy_at(row, z));
     RC_ASSERT(snapshot_.processes.events.empty() || snapshot_.processes.events.size() == snapshot_.processes.rows());
   }
 

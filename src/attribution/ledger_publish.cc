@@ -46,8 +46,9 @@ void Ledger::PublishUnnamed(snapshot::Snapshot& out) const {
   pods_.AddPending(out.unnamed[std::to_underlying(Level::kPod)]);
 }
 
-void Ledger::PublishRollUps(snapshot::Snapshot& out) const {
+void Ledger::PublishRollUps(snapshot::Snapshot& out) {
   roll_ups_.Publish(out);
+  users_.Publish(out);
   const auto outside = std::to_underlying(snapshot::Unlisted::kOutside);
   for (const Level level : {Level::kNamespace, Level::kOwner})
     out.unlisted[std::to_underlying(level)][outside] = out.unlisted[std::to_underlying(Level::kPod)][outside];
@@ -72,6 +73,7 @@ void Ledger::CheckSums(snapshot::Snapshot& out) {
   level(Level::kPod, out.pods);
   level(Level::kNamespace, out.namespaces);
   level(Level::kOwner, out.owners);
+  level(Level::kUser, out.users);
   ByZone& node = out.conservation_error[snapshot::kLevels];
   node.assign(zones, Energy{});
   for (size_t z = 0; z < zones; ++z) {

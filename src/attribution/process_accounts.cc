@@ -6,11 +6,12 @@
 
 namespace kepler::attribution {
 
-Row ProcessAccounts::OpenLiving(IdentityPtr identity, const Groups& groups, bool kernel_thread) {
+Row ProcessAccounts::OpenLiving(IdentityPtr identity, const Groups& groups, bool kernel_thread, uint32_t uid) {
   const int32_t pid = identity->pid;
   const Row row = OpenAccount(std::move(identity), groups);
   living_pids_[pid] = row;
   kernel_threads_[row] = kernel_thread ? 1 : 0;
+  uids_[row] = uid;
   return row;
 }
 
@@ -29,9 +30,11 @@ Row ProcessAccounts::OpenAccount(IdentityPtr identity, const Groups& groups) {
   if (row >= groups_.size()) {
     groups_.resize(row + 1);
     kernel_threads_.resize(row + 1);
+    uids_.resize(row + 1);
   }
   groups_[row] = groups;
   kernel_threads_[row] = 0;
+  uids_[row] = kUnknownUid;
   return row;
 }
 

@@ -11,6 +11,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "attribution/accounts.h"
+#include "base/ids.h"
 
 namespace kepler::attribution {
 
@@ -20,12 +21,15 @@ class ProcessAccounts : public Accounts<snapshot::ProcessIdentity> {
   using Accounts::Accounts;
 
   /// Opens the account of a living process at 0. An ended process with the same labels departs.
-  Row OpenLiving(IdentityPtr identity, const Groups& groups, bool kernel_thread);
+  Row OpenLiving(IdentityPtr identity, const Groups& groups, bool kernel_thread, uint32_t uid);
   /// Opens an account that represents other processes and never ends.
   Row OpenLasting(IdentityPtr identity) { return OpenAccount(std::move(identity), {}); }
   /// Opens the account of a process that has already ended, and calls EndLater() for it.
   Row OpenEnded(IdentityPtr identity, const Groups& groups);
   [[nodiscard]] const Groups& groups(Row process) const { return groups_[process]; }
+  /// The user of its next charges; kUnknownUid by default.
+  void SetUid(Row process, uint32_t uid) { uids_[process] = uid; }
+  [[nodiscard]] uint32_t uid(Row process) const { return uids_[process]; }
   [[nodiscard]] bool kernel_thread(Row process) const { return kernel_threads_[process] != 0; }
   /// Call if the labels or the groups changed. The series departs now, or ends if the policy keeps it.
   void Close(Row process);
@@ -47,6 +51,7 @@ class ProcessAccounts : public Accounts<snapshot::ProcessIdentity> {
 
   std::vector<Groups> groups_;           // by row
   std::vector<uint8_t> kernel_threads_;  // by row
+  std::vector<uint32_t> uids_;           // by row
   boost::unordered_flat_map<int32_t, Row> living_pids_;
   TerminatedPids terminated_pids_;
   std::vector<Row> ending_;
