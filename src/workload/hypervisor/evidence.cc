@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "base/parse.h"
+#include "os/passwd.h"
 
 namespace kepler::workload::hypervisor {
 namespace {
@@ -70,15 +71,8 @@ bool IsPodsContainer(const cgroup::Owner& owner) {
 
 std::vector<uint32_t> HypervisorUsers(std::string_view passwd) {
   std::vector<uint32_t> uids;
-  Splitter lines(passwd, '\n');
-  while (const auto line = lines.Next()) {
-    Splitter fields(*line, ':');
-    const auto name = fields.Next();
-    static_cast<void>(fields.Next());  // password
-    const auto uid = fields.Next();
-    if (!name || !uid || (*name != "libvirt-qemu" && *name != "qemu")) continue;
-    if (const auto number = ParseNumber<uint32_t>(*uid)) uids.push_back(*number);
-  }
+  for (const os::PasswdUser& user : os::ParsePasswd(passwd))
+    if (user.name == "libvirt-qemu" || user.name == "qemu") uids.push_back(user.uid);
   return uids;
 }
 
