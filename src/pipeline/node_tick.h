@@ -27,6 +27,7 @@
 #include "pipeline/workload_models.h"
 #include "snapshot/snapshot.h"
 #include "workload/resolver.h"
+#include "workload/user_names.h"
 
 namespace kepler::pipeline {
 
@@ -100,6 +101,7 @@ class NodeTick {
   std::unique_ptr<attribution::Weights> cpu_weights_;  // never null
   std::optional<WorkloadModels> workload_models_;      // models of cpu_weights_; only with CpuWeights::kModel
   WorkloadIndex index_;
+  workload::UserNames user_names_;
   std::shared_ptr<os::ProcStatReader> proc_stat_;  // never null
   const BootTime started_;
   std::shared_ptr<const WallHistory> wall_;  // never null; replaced when the wall clock was set

@@ -79,7 +79,8 @@ void WorkloadIndex::ApplyShortLived(std::span<const activity::ShortLivedSample> 
                            .groups = groups->second,
                            .cpu = process.cpu,
                            .events = process.events,
-                           .late_remainder = process.late_remainder});
+                           .late_remainder = process.late_remainder,
+                           .uid = process.uid});
   }
 }
 
@@ -165,7 +166,7 @@ void WorkloadIndex::SetIdentity(const cgroup::ProcessInfo& info, const workload:
   groups.vm = machine == kNoMachine ? kNoRow : vm_rows_[machine];
   const std::string_view vm_id = machine == kNoMachine ? std::string_view() : vm_claims_.holder(machine).vm.id;
   state.identity = workload::IdentityOf(info, owner.cgroup, vm_id, max_label_bytes_);
-  state.row = ledger_.UpdateProcess(state.row, state.identity, groups, info.kernel_thread);
+  state.row = ledger_.UpdateProcess(state.row, state.identity, groups, info.kernel_thread, info.uid);
   vm_claims_.Join(machine);
   vm_claims_.Leave(std::exchange(state.machine, machine));
 }
