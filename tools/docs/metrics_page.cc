@@ -63,7 +63,7 @@ kepler_node_cpu_watts{node_name="vm",path="model",zone="package"} 1.945274939053
 * **Estimates** have `path="model"`. The energy of workloads in such a zone is estimated too, but has no label for it.
   `kepler_model_info` names the model. With `scope="machine"` the estimate includes idle power. With `scope="load"` it is only
   the power that load adds; all of that power is active ([default-model.md](default-model.md)).
-* **Energy balance**: in each scrape, for each zone and each of the levels process, container, vm and pod:
+* **Energy balance**: in each scrape, for each zone and each of the levels process, container, vm, pod and user:
   `kepler_node_cpu_active_joules_total` = joules listed at the level + `kepler_node_cpu_unlisted_joules_total{level=…}` +
   `kepler_node_cpu_unnamed_joules{level=…}` (container and pod) + `kepler_node_cpu_unattributed_joules_total`.
   `kepler_conservation_error_joules` is the difference and is always 0.
@@ -101,6 +101,7 @@ constexpr Section kSections[] = {
     {"Pod", [](const Family& f) { return f.gates == kPod; }},
     {"Namespace and owner (only with `kube.enabled`; not in the default of `metricsLevel`)",
      [](const Family& f) { return f.gates == kNamespace || f.gates == kOwner; }},
+    {"Unix user (not in the default of `metricsLevel`)", [](const Family& f) { return f.gates == kUser; }},
     {"Agent", IsSelf},
     {"Agent process (only with `debugCollectors: [process]`)", IsCollector},
 };
@@ -126,7 +127,7 @@ std::string LevelText(uint32_t gates) {
   for (const auto& [gate, name] :
        {std::pair{kNode, "node"}, std::pair{kProcess, "process"}, std::pair{kContainer, "container"},
         std::pair{kVm, "vm"}, std::pair{kPod, "pod"}, std::pair{kNamespace, "namespace"}, std::pair{kOwner, "owner"},
-        std::pair{kProcessCollector, "collector"}})
+        std::pair{kUser, "user"}, std::pair{kProcessCollector, "collector"}})
     if ((gates & gate) != 0) text += (text.empty() ? "" : ", ") + std::string(name);
   return text;
 }

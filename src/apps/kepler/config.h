@@ -20,7 +20,7 @@
 
 namespace kepler::agent {
 
-enum class MetricsLevel : uint8_t { kNode, kProcess, kContainer, kVm, kPod, kNamespace, kOwner };
+enum class MetricsLevel : uint8_t { kNode, kProcess, kContainer, kVm, kPod, kNamespace, kOwner, kUser };
 enum class Meter : uint8_t { kRapl, kHwmon, kFake };
 enum class PlatformKind : uint8_t { kPmCounters, kRedfish, kDcmi, kAcpi, kPsu, kBattery };
 enum class ActivityChoice : uint8_t { kAuto, kBpf, kProcfs };

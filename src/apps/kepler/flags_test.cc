@@ -137,7 +137,7 @@ TEST(Flags, Booleans_InTheirThreeForms) {
 TEST(Flags, MetricsWithCommasCaseAndAll_AreUnited) {
   EXPECT_EQ(Apply({"--metrics=node, POD", "--metrics=vm"}).metrics_level,
             Levels({MetricsLevel::kNode, MetricsLevel::kPod, MetricsLevel::kVm}));
-  EXPECT_EQ(Apply({"--metrics=all"}).metrics_level.bits, (1U << 7) - 1) << "namespace and owner too";
+  EXPECT_EQ(Apply({"--metrics=all"}).metrics_level.bits, (1U << 8) - 1) << "namespace, owner and user too";
   EXPECT_THAT(ApplyError("--metrics=node,pods"), HasSubstr("--metrics: \"pods\" is not one of"));
   EXPECT_THAT(ApplyError("--metrics="), HasSubstr("--metrics: \"\" is not one of"));
 }

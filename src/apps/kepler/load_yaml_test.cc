@@ -276,7 +276,7 @@ TEST(LoadYaml, MetricsLevel_TextListOrCommas) {
   EXPECT_EQ(level("\"node, container\""), Levels({MetricsLevel::kNode, MetricsLevel::kContainer}));
   EXPECT_EQ(level("[pod, namespace, owner]"),
             Levels({MetricsLevel::kPod, MetricsLevel::kNamespace, MetricsLevel::kOwner}));
-  EXPECT_EQ(level("all").bits, (1U << 7) - 1);
+  EXPECT_EQ(level("all").bits, (1U << 8) - 1);
   EXPECT_EQ(level("[]"), kUpstreamLevels);
 }
 
@@ -287,7 +287,7 @@ TEST(LoadYaml, BadMetricsLevel_NamesTheChoices) {
   EXPECT_EQ(error("[node, pods]"),
             "k.yaml:3: exporter.prometheus.metricsLevel: \"pods\" is not one of node, process, container, vm, pod, "
             "namespace, "
-            "owner, all; did you mean pod?");
+            "owner, user, all; did you mean pod?");
   EXPECT_THAT(error("\"\""), HasSubstr("\"\" is not one of node"));
   EXPECT_THAT(error("{}"), HasSubstr("metricsLevel: must be a list, for example [a, b]"));
   EXPECT_THAT(error("[[node]]"), HasSubstr("metricsLevel: must be a list of texts"));

@@ -34,7 +34,8 @@ constexpr std::array kTemporalities = {"auto"sv, "cumulative"sv, "delta"sv};
 constexpr std::array kCompressions = {"none"sv, "gzip"sv};
 constexpr std::array kNameSets = {"v011"sv, "v07"sv, "both"sv};
 constexpr std::array kLabelSets = {"v011"sv, "kubernetes"sv};
-constexpr std::array kLevels = {"node"sv, "process"sv, "container"sv, "vm"sv, "pod"sv, "namespace"sv, "owner"sv};
+constexpr std::array kLevels = {"node"sv, "process"sv,   "container"sv, "vm"sv,
+                                "pod"sv,  "namespace"sv, "owner"sv,     "user"sv};
 
 constexpr int64_t kDay = Duration(hours(24)).count();
 constexpr int64_t kShortestInterval = Duration(std::chrono::milliseconds(10)).count();  // a tick must end in it
@@ -184,7 +185,7 @@ constexpr Key kKeys[] = {
         kAt<&Config::debug_collectors>, {.choices = kDebugCollectors}),
     Key("exporter.prometheus.metricsLevel", "metrics",
         "Levels of metrics to export; also: all. namespace and owner add totals of pods by namespace and by controller "
-        "(with kube.enabled)",
+        "(with kube.enabled), user adds totals of processes by Unix user",
         kAt<&Config::metrics_level>, {.choices = kLevels}),
     Key("exporter.prometheus.limits.maxProcesses", "",
         "Maximum number of running processes with series, by most recent power; 0: all. The energy of the other "

@@ -115,9 +115,9 @@ TEST(Schema, EveryEnumerator_HasItsName) {
   static_assert(static_cast<int>(attribution::KernelThreads::kEach) == 0);
   static_assert(static_cast<int>(attribution::KernelThreads::kNone) == 2);
   EXPECT_THAT(names("exporter.prometheus.limits.kernelThreads"), ElementsAre("each", "one", "none"));
-  static_assert(static_cast<int>(MetricsLevel::kNode) == 0 && static_cast<int>(MetricsLevel::kOwner) == 6);
+  static_assert(static_cast<int>(MetricsLevel::kNode) == 0 && static_cast<int>(MetricsLevel::kUser) == 7);
   EXPECT_THAT(names("exporter.prometheus.metricsLevel"),
-              ElementsAre("node", "process", "container", "vm", "pod", "namespace", "owner"));
+              ElementsAre("node", "process", "container", "vm", "pod", "namespace", "owner", "user"));
   static_assert(static_cast<int>(DebugCollector::kGo) == 0);
   EXPECT_THAT(names("exporter.prometheus.debugCollectors"), ElementsAre("go", "process"));
   static_assert(static_cast<int>(InformerMode::kAuto) == 0);

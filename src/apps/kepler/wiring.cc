@@ -294,7 +294,8 @@ prometheus::RenderOptions MakeRenderOptions(const Config& config, const BuildInf
                 Levels({MetricsLevel::kContainer}).bits == series::kContainer &&
                 Levels({MetricsLevel::kVm}).bits == series::kVm && Levels({MetricsLevel::kPod}).bits == series::kPod &&
                 Levels({MetricsLevel::kNamespace}).bits == series::kNamespace &&
-                Levels({MetricsLevel::kOwner}).bits == series::kOwner);
+                Levels({MetricsLevel::kOwner}).bits == series::kOwner &&
+                Levels({MetricsLevel::kUser}).bits == series::kUser);
   std::string node = LabelText(config.node_name);
   return {.node_name = node,
           .selection = {.levels = config.metrics_level.bits,

@@ -19,8 +19,8 @@ using series::JoulesText;
 using series::TimeText;
 using snapshot::Level;
 
-constexpr std::array<uint32_t, snapshot::kLevels> kSelected = {series::kProcess, series::kContainer, series::kVm,
-                                                               series::kPod,     series::kNamespace, series::kOwner};
+constexpr std::array<uint32_t, snapshot::kLevels> kSelected = {
+    series::kProcess, series::kContainer, series::kVm, series::kPod, series::kNamespace, series::kOwner, series::kUser};
 
 class Writer {
  public:
@@ -67,14 +67,12 @@ class Writer {
     }
   }
 
-  void RollUps(Level level, const snapshot::RollUp& roll_up) {
+  template <class Identity, class Describe>
+  void RollUps(Level level, const snapshot::RollUpTable<Identity>& roll_up, const Describe& describe) {
     if (!Wants(level)) return;
     for (size_t row = 0; row < roll_up.rows(); ++row) {
-      const snapshot::OwnerIdentity& identity = *roll_up.identity[row];
       Begin(snapshot::ToString(level));
-      Put(R"(,"namespace":{})", QuoteJson(identity.name_space));
-      if (level == Level::kOwner)
-        Put(R"(,"owner_kind":{},"owner_name":{})", QuoteJson(identity.kind), QuoteJson(identity.name));
+      describe(*roll_up.identity[row]);
       Put(R"(,"start":"{}")", TimeText(snapshot_.StartOf(roll_up.begin[row])));
       Energies(std::span(roll_up.energy).subspan(row * roll_up.zones, roll_up.zones));
       End();
@@ -183,8 +181,17 @@ uint64_t AppendLines(const snapshot::Snapshot& snapshot, const LineOptions& opti
     if (pod.labels)
       for (const auto& [name, value] : *pod.labels) writer.Text(name, value);
   });
-  writer.RollUps(Level::kNamespace, snapshot.namespaces);
-  writer.RollUps(Level::kOwner, snapshot.owners);
+  writer.RollUps(Level::kNamespace, snapshot.namespaces, [&](const snapshot::OwnerIdentity& owner) {
+    writer.Put(R"(,"namespace":{})", QuoteJson(owner.name_space));
+  });
+  writer.RollUps(Level::kOwner, snapshot.owners, [&](const snapshot::OwnerIdentity& owner) {
+    writer.Put(R"(,"namespace":{},"owner_kind":{},"owner_name":{})", QuoteJson(owner.name_space), QuoteJson(owner.kind),
+               QuoteJson(owner.name));
+  });
+  writer.RollUps(Level::kUser, snapshot.users, [&](const snapshot::UserIdentity& user) {
+    writer.Put(R"(,"uid":{})", user.uid);
+    writer.Text("user", user.name);
+  });
   writer.Rest();
   return writer.lines();
 }

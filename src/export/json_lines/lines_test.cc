@@ -117,6 +117,19 @@ TEST(AppendLines, SharedIdleEnergyIsApart_AndOnlyZonesOfWorkloadsAreInTheirLines
             2);
 }
 
+TEST(AppendLines, Users_HaveTheirUidAndTheirNameIfItIsKnown) {
+  auto snapshot = testing::EmptySnapshot({"package"});
+  snapshot.users.zones = 1;
+  snapshot.users.identity = {std::make_shared<const snapshot::UserIdentity>(1000U, "a\"b"),
+                             std::make_shared<const snapshot::UserIdentity>(4'294'967'294U)};
+  snapshot.users.begin.resize(2);
+  snapshot.users.energy = {Energy::Joules(1), Energy::Microjoules(2)};
+  const auto lines = LinesOf(snapshot);
+  EXPECT_THAT(LineWith(lines, R"("uid":1000)"), HasSubstr(R"("level":"user","uid":1000,"user":"a\"b","start":)"));
+  EXPECT_THAT(LineWith(lines, R"("uid":4294967294)"), HasSubstr(R"("joules":{"package":0.000002})"));
+  EXPECT_EQ(LineWith(LinesOf(snapshot, {.levels = series::kProcess}), R"("user")"), "");
+}
+
 /// Joules of the zone in the lines of a level; of "unlisted" lines those of `of`.
 double Sum(const std::vector<std::string>& lines, const std::string& level, const std::string& of = {}) {
   double sum = 0;

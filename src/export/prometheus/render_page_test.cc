@@ -228,6 +228,7 @@ TEST(Render, EverySample_LabelsOfItsFamilyInOrder) {
   s.namespaces = {2, {std::make_shared<const snapshot::OwnerIdentity>("shop")}, {Energy{}, Energy{}}, {BootTime{}}};
   s.owners = {
       2, {std::make_shared<const snapshot::OwnerIdentity>("shop", "Job", "x")}, {Energy{}, Energy{}}, {BootTime{}}};
+  s.users = {2, {std::make_shared<const snapshot::UserIdentity>(1000, "alice")}, {Energy{}, Energy{}}, {BootTime{}}};
   auto shared = s;
   shared.zones.back().domain = status::Domain::kIdleCpu;
   shared.idle_payers = snapshot::IdlePayers::kByUse;

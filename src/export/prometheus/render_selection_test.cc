@@ -65,7 +65,7 @@ TEST(RenderSelection, ZoneThatIsNoCpus_IsInNoFamilyOfTheCpu) {
     EXPECT_EQ(text.substr(begin, text.find('{', begin) - begin).find("_cpu_"), std::string::npos);
     ++lines;
   }
-  EXPECT_EQ(lines, 10u) << "joules and watts, its meter, its domains twice, and five differences that are 0";
+  EXPECT_EQ(lines, 11u) << "joules and watts, its meter, its domains twice, and six differences that are 0";
   EXPECT_THAT(text, HasSubstr("kepler_node_platform_watts{node_name=\"n1\",path=\"aggregated-platform\""));
 }
 
@@ -199,7 +199,7 @@ TEST(Render, IdleZone_HasFamiliesOfItsOwn) {
     EXPECT_EQ(families.contains("kepler_vm_cpu_idle_joules_total"), by_use);
     EXPECT_TRUE(families.contains("kepler_container_cpu_idle_joules_total"));
     EXPECT_TRUE(families.contains("kepler_pod_cpu_idle_joules_total"));
-    EXPECT_EQ(SamplesOf(Text(s), "kepler_node_cpu_idle_unlisted_joules_total").size(), by_use ? 16U : 8U);
+    EXPECT_EQ(SamplesOf(Text(s), "kepler_node_cpu_idle_unlisted_joules_total").size(), by_use ? 20U : 8U);
     EXPECT_EQ(SamplesOf(Text(s), "kepler_container_cpu_joules_total").size(), s.containers.rows());
     EXPECT_EQ(SamplesOf(Text(s), "kepler_node_energy_source_info").size(), 1U);
   }

@@ -112,7 +112,8 @@ constexpr auto kEnergyFamilies = std::to_array<Family>({
     {"kepler_node_cpu_unlisted_joules_total",
      "Active energy without a series at the level, in joules: departed (the series ended), capped (used while the "
      "workload had no series, as by most short-lived processes), unseen (used by unknown processes between two "
-     "scans, or by pods that ended before they had a name), outside (not part of any workload of the level)",
+     "scans, by pods that ended before they had a name, or by processes of an unknown user), outside (not part of any "
+     "workload of the level)",
      kNodeUnlisted, NodeUnlistedJoules, "joules", kWorkloads},
     {"kepler_node_cpu_unnamed_joules",
      "Energy of new containers and pods that wait a few seconds for their names, in joules. They have no series yet; "
@@ -203,6 +204,14 @@ constexpr auto kEnergyFamilies = std::to_array<Family>({
     {"kepler_process_state_info",
      "State of the process: running or terminated; always 1; only with exporter.prometheus.exactTotals", kProcessState,
      States<&Snapshot::processes>, "", kProcess},
+    {"kepler_user_cpu_idle_joules_total",
+     "Share of idle CPU energy of all processes that a user had on this node, in joules; only with attribution.idle: "
+     "by-use",
+     kUserZone, UserIdleJoules, "joules", kUser},
+    {"kepler_user_cpu_joules_total",
+     "Active CPU energy of all processes that a Unix user (real uid of the host) had on this node, ended and "
+     "short-lived ones included, in joules; user: name in the host's /etc/passwd, empty if unknown",
+     kUserZone, UserJoules, "joules", kUser},
     {"kepler_vm_cpu_idle_joules_total",
      "Share of idle CPU energy at vm level, in joules, not part of the active energy; only with attribution.idle: "
      "by-use",

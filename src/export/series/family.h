@@ -21,8 +21,9 @@ enum Gate : uint32_t {
   kPod = 1u << 4,
   kNamespace = 1u << 5,
   kOwner = 1u << 6,
-  kAllLevels = (1u << 7) - 1,
-  kProcessCollector = 1u << 7
+  kUser = 1u << 7,
+  kAllLevels = (1u << 8) - 1,
+  kProcessCollector = 1u << 8
 };
 
 /// Source of a family's definition, which shows how stable its name is.

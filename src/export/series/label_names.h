@@ -38,6 +38,7 @@ inline constexpr Names<5> kNodeUnlisted = {"level", "node_name", "path", "reason
 inline constexpr Names<4> kNodeUnnamed = {"level", "node_name", "path", "zone"};
 inline constexpr Names<4> kNamespaceZone = {"namespace", "node_name", "path", "zone"};
 inline constexpr Names<6> kOwnerZone = {"namespace", "node_name", "owner_kind", "owner_name", "path", "zone"};
+inline constexpr Names<5> kUserZone = {"node_name", "path", "uid", "user", "zone"};
 inline constexpr Names<3> kLevelZone = {"level", "node_name", "zone"};
 inline constexpr Names<4> kZoneSource = {"node_name", "path", "source", "zone"};
 inline constexpr Names<7> kPlatformSensor = {"bmc_id",    "chassis_id",  "node_name",  "source",

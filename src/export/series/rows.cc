@@ -1,6 +1,8 @@
 #include "export/series/rows.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cstddef>
 #include <utility>
 
@@ -14,13 +16,13 @@ constexpr uint64_t kOne = 1;  // the value of info metrics
 
 /// The gates of the levels are in the order of the levels.
 static_assert(kPod == kProcess << std::to_underlying(Level::kPod));
-static_assert(kOwner == kProcess << std::to_underlying(Level::kOwner));
+static_assert(kUser == kProcess << std::to_underlying(Level::kUser));
 uint32_t GateOf(Level level) { return kProcess << std::to_underlying(level); }
 
 /// Namespaces and owners are known only if pods are named.
 bool IsExported(const Context& c, Level level) {
-  const bool is_roll_up = level == Level::kNamespace || level == Level::kOwner;
-  return (c.selection.levels & GateOf(level)) != 0 && (!is_roll_up || c.snapshot.pod_informer);
+  const bool needs_names = level == Level::kNamespace || level == Level::kOwner;
+  return (c.selection.levels & GateOf(level)) != 0 && (!needs_names || c.snapshot.pod_informer);
 }
 
 void AddUnattributed(const Context& c, status::Domain domain, Visitor& out) {
@@ -105,10 +107,9 @@ void NodeIdleBaselineInfo(const Context& c, Visitor& out) {
 
 namespace {
 
-/// Calls add(owner, zone, energy, begin) for every zone of a domain and every row.
-template <class Add>
-void AddRollUp(const Context& c, const snapshot::RollUp& of, status::Domain domain, const Add& add) {
-  if (!c.snapshot.pod_informer) return;
+/// Calls add(identity, zone, energy, begin) for every zone of a domain and every row.
+template <class Identity, class Add>
+void AddRollUp(const Context& c, const snapshot::RollUpTable<Identity>& of, status::Domain domain, const Add& add) {
   for (size_t row = 0; row < of.rows(); ++row)
     ForEachZone(c, domain, [&](const auto& zone, size_t z) {
       add(*of.identity[row], zone, Of(of.energy_at(row, z)), of.begin[row]);
@@ -116,14 +117,24 @@ void AddRollUp(const Context& c, const snapshot::RollUp& of, status::Domain doma
 }
 
 void AddNamespaces(const Context& c, status::Domain domain, Visitor& out) {
+  if (!c.snapshot.pod_informer) return;
   AddRollUp(c, c.snapshot.namespaces, domain, [&](const auto& owner, const auto& zone, const auto& energy, auto begin) {
     out.Add({owner.name_space, zone.path, zone.name}, energy, begin);
   });
 }
 
 void AddOwners(const Context& c, status::Domain domain, Visitor& out) {
+  if (!c.snapshot.pod_informer) return;
   AddRollUp(c, c.snapshot.owners, domain, [&](const auto& owner, const auto& zone, const auto& energy, auto begin) {
     out.Add({owner.name_space, owner.kind, owner.name, zone.path, zone.name}, energy, begin);
+  });
+}
+
+void AddUsers(const Context& c, status::Domain domain, Visitor& out) {
+  AddRollUp(c, c.snapshot.users, domain, [&](const auto& user, const auto& zone, const auto& energy, auto begin) {
+    std::array<char, 16> uid;
+    const char* const end = std::to_chars(uid.begin(), uid.end(), user.uid).ptr;
+    out.Add({zone.path, std::string_view(uid.data(), end), user.name, zone.name}, energy, begin);
   });
 }
 
@@ -133,6 +144,10 @@ void NamespaceJoules(const Context& c, Visitor& out) { AddNamespaces(c, status::
 void NamespaceIdleJoules(const Context& c, Visitor& out) { AddNamespaces(c, status::Domain::kIdleCpu, out); }
 void OwnerJoules(const Context& c, Visitor& out) { AddOwners(c, status::Domain::kCpu, out); }
 void OwnerIdleJoules(const Context& c, Visitor& out) { AddOwners(c, status::Domain::kIdleCpu, out); }
+void UserJoules(const Context& c, Visitor& out) { AddUsers(c, status::Domain::kCpu, out); }
+void UserIdleJoules(const Context& c, Visitor& out) {
+  if (SharesIdle(c.snapshot, Level::kUser)) AddUsers(c, status::Domain::kIdleCpu, out);
+}
 void NodeUnattributedJoules(const Context& c, Visitor& out) { AddUnattributed(c, status::Domain::kCpu, out); }
 void NodeUnlistedJoules(const Context& c, Visitor& out) { AddUnlisted(c, status::Domain::kCpu, out); }
 void NodeUnnamedJoules(const Context& c, Visitor& out) { AddUnnamed(c, status::Domain::kCpu, out); }

@@ -99,6 +99,8 @@ void NamespaceJoules(const Context& c, Visitor& out);      // labels: kNamespace
 void NamespaceIdleJoules(const Context& c, Visitor& out);  // labels: kNamespaceZone
 void OwnerJoules(const Context& c, Visitor& out);          // labels: kOwnerZone
 void OwnerIdleJoules(const Context& c, Visitor& out);      // labels: kOwnerZone
+void UserJoules(const Context& c, Visitor& out);           // labels: kUserZone
+void UserIdleJoules(const Context& c, Visitor& out);       // labels: kUserZone
 // Emits rows only if workloads share idle energy.
 void IdleUnattributedJoules(const Context& c, Visitor& out);
 void IdleUnlistedJoules(const Context& c, Visitor& out);

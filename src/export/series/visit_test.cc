@@ -121,6 +121,27 @@ TEST_F(VisitSeriesTest, NamespacesAndOwners_OnlyIfPodsAreNamed) {
   EXPECT_THAT(lines["kepler_node_cpu_unlisted_joules_total"], Not(Contains(HasSubstr("level=namespace"))));
 }
 
+TEST_F(VisitSeriesTest, Users_WithoutNamesOfPods) {
+  snapshot_.users.zones = 2;
+  snapshot_.users.identity = {std::make_shared<const snapshot::UserIdentity>(4'294'967'294U),
+                              std::make_shared<const snapshot::UserIdentity>(1000U, "alice")};
+  snapshot_.users.begin.assign(2, BootTime(seconds(9)));
+  for (const int64_t energy : {5, 6, 7, 8}) snapshot_.users.energy.push_back(Energy::Microjoules(energy));
+  snapshot_.unlisted[static_cast<size_t>(snapshot::Level::kUser)][2][0] = Energy::Microjoules(9);
+  auto lines = Visit().lines;
+  EXPECT_THAT(lines["kepler_user_cpu_joules_total"],
+              ElementsAre("path=aggregated-package uid=4294967294 user= zone=package 5uJ @9",
+                          "path=aggregated-dram uid=4294967294 user= zone=dram 6uJ @9",
+                          "path=aggregated-package uid=1000 user=alice zone=package 7uJ @9",
+                          "path=aggregated-dram uid=1000 user=alice zone=dram 8uJ @9"));
+  EXPECT_THAT(lines["kepler_node_cpu_unlisted_joules_total"],
+              Contains("level=user path=aggregated-package reason=unseen zone=package 9uJ @3"));
+  EXPECT_THAT(lines["kepler_user_cpu_idle_joules_total"], ElementsAre());
+  lines = Visit({.levels = kAllLevels & ~kUser}).lines;
+  EXPECT_THAT(lines, Not(Contains(Key("kepler_user_cpu_joules_total"))));
+  EXPECT_THAT(lines["kepler_node_cpu_unlisted_joules_total"], Not(Contains(HasSubstr("level=user"))));
+}
+
 TEST_F(VisitSeriesTest, CutProcesses_CountWithTheSamplesThatEachWouldHave) {
   EXPECT_THAT(Visit().lines["kepler_cut_series"], ElementsAre());
   snapshot_.cut = {.kernel_threads = 2, .min_power = 30, .max = 0};
