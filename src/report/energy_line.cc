@@ -92,7 +92,7 @@ class LineReader::Parser final : public json::Visitor {
   }
   Status Number(double /*rough*/, std::string_view text) override {
     if (depth_ == 1 && key_ == "version") version_ = ParseNumber<int>(text).value_or(0);
-    if (depth_ == 1 && key_ == "pid") line_.texts.emplace_back("pid", text);
+    if (depth_ == 1 && (key_ == "pid" || key_ == "uid")) line_.texts.emplace_back(key_, text);
     if (depth_ == 2 && key_ == "joules") {
       KEPLER_TRY(const Energy energy, ReadJoules(text));
       line_.joules.emplace_back(inner_, energy);

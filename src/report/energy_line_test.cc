@@ -39,6 +39,15 @@ TEST(LineReader, WorkloadWithZones) {
               ElementsAre(Pair("package", Energy::Microjoules(1)), Pair("dram", Energy::Microjoules(3'500'000))));
 }
 
+TEST(LineReader, User) {
+  LineReader reader;
+  const auto line = reader.Read(
+      R"({"version":1,"time":"2023-11-14T22:13:20Z","node":"n1","level":"user","uid":4294967294,"user":"a","joules":{}})");
+  ASSERT_TRUE(line) << line.error().message;
+  EXPECT_EQ((*line)->Text("uid"), "4294967294");
+  EXPECT_EQ((*line)->Text("user"), "a");
+}
+
 TEST(LineReader, AnythingElse_IsRefusedAndTheNextLineIsRead) {
   LineReader reader;
   constexpr std::string_view kGood =

@@ -15,8 +15,8 @@ void AddTo(const Amount& from, Amount& to) {
 }
 
 std::string_view ToString(By by) {
-  constexpr std::array<std::string_view, 8> kNames = {"namespace", "owner",   "pod",     "container",
-                                                      "vm",        "project", "process", "node"};
+  constexpr std::array<std::string_view, 9> kNames = {"namespace", "owner",   "pod",  "container", "vm",
+                                                      "project",   "process", "user", "node"};
   return kNames.at(static_cast<size_t>(by));
 }
 

@@ -12,8 +12,8 @@
 namespace kepler::report {
 
 /// What a row is about.
-enum class By : uint8_t { kNamespace, kOwner, kPod, kContainer, kVm, kProject, kProcess, kNode };
-/// "namespace", "owner", "pod", "container", "vm", "project", "process", "node".
+enum class By : uint8_t { kNamespace, kOwner, kPod, kContainer, kVm, kProject, kProcess, kUser, kNode };
+/// "namespace", "owner", "pod", "container", "vm", "project", "process", "user", "node".
 [[nodiscard]] std::string_view ToString(By by);
 /// Level of the lines that make the rows: "vm" for a project, otherwise ToString().
 [[nodiscard]] std::string_view LevelOf(By by);

@@ -37,6 +37,7 @@ std::span<const std::string_view> WorkloadLabels(By by) {
   static constexpr std::array<std::string_view, 4> kContainer = {"container_id", "container_name", "pod_id", "runtime"};
   static constexpr std::array<std::string_view, 3> kVm = {"hypervisor", "vm_id", "vm_name"};
   static constexpr std::array<std::string_view, 6> kProcess = {"comm", "container_id", "exe", "pid", "type", "vm_id"};
+  static constexpr std::array<std::string_view, 2> kUser = {"uid", "user"};
   switch (by) {
     case By::kNamespace:
       return std::span(kOwner).first(1);
@@ -51,6 +52,8 @@ std::span<const std::string_view> WorkloadLabels(By by) {
       return kVm;
     case By::kProcess:
       return kProcess;
+    case By::kUser:
+      return kUser;
     case By::kNode:
       break;
   }

@@ -38,6 +38,14 @@ TEST(PrometheusSeries, LabelThatTheServerRenamed_IsTheAgents) {
               ElementsAre(std::pair("job", "k")));
 }
 
+TEST(PrometheusSeries, UserOfTheNode_IsNotThatOfTheTarget) {
+  const Labels labels = {
+      {"exported_user", "alice"}, {"node_name", "n1"}, {"uid", "1000"}, {"user", "x"}, {"zone", "package"}};
+  const auto series = EnergySeriesOf(By::kUser, "kepler_user_cpu_joules_total", labels);
+  ASSERT_TRUE(series);
+  EXPECT_THAT(series->texts, ElementsAre(std::pair("uid", "1000"), std::pair("user", "alice")));
+}
+
 TEST(PrometheusSeries, NamesOfPods_AreNotThoseOfTheTarget) {
   const Labels target = {{"job", "kepler"}, {"namespace", "kepler"}, {"pod", "kepler-x2c4"}};
   const auto names = [&](Labels labels) {

@@ -51,6 +51,8 @@ std::string RowName(By by, const EnergyLine& line) {
       return fmt::format("{} ({})", Or(line.Text("project_name"), "(unnamed)"), ShortId(line.Text("project_id")));
     case By::kProcess:
       return Or(line.Text("comm"), "(unnamed)");
+    case By::kUser:
+      return line.Text("user").empty() ? fmt::format("uid {}", line.Text("uid")) : std::string(line.Text("user"));
     case By::kNode:
       break;
   }

@@ -195,7 +195,7 @@ class Report(unittest.TestCase):
         self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
 
     def test_wrong_calls(self):
-        for code, arguments, says in ((2, [], "no file"), (2, ["--by=user", "x"], "--by"), (1, ["/nowhere"], "/nowhere"),
+        for code, arguments, says in ((2, [], "no file"), (2, ["--by=rack", "x"], "--by"), (1, ["/nowhere"], "/nowhere"),
                                       (2, ["--zone=package", "--zone=package", "x"], "'package' is named twice"),
                                       (2, ["--zone=package", "--zone=core", "x"], "'package' and 'core' overlap"),
                                       (2, ["--zone=package,core", "x"], "'package' and 'core' overlap"),

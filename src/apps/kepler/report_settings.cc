@@ -21,12 +21,13 @@ using std::string_view_literals::operator""sv;
 
 constexpr int64_t kMillisecond = 1'000'000;  // nanoseconds
 constexpr std::string_view kFormats[] = {"table"sv, "csv"sv, "json"sv, "html"sv};
-constexpr std::string_view kBy[] = {"namespace"sv, "owner"sv,   "pod"sv,     "container"sv,
-                                    "vm"sv,        "project"sv, "process"sv, "node"sv};
+constexpr std::string_view kBy[] = {"namespace"sv, "owner"sv,   "pod"sv,  "container"sv, "vm"sv,
+                                    "project"sv,   "process"sv, "user"sv, "node"sv};
 
 constexpr Key kReportKeys[] = {
     Key("by", "by",
-        "What a row is about; project: the VMs of an OpenStack project; process: all processes with the same name",
+        "What a row is about; project: the VMs of an OpenStack project; process: all processes with the same name; "
+        "user: the processes of a Unix user",
         kAt<&ReportOptions::by>, {.choices = kBy}),
     Key("zone", "zone",
         "Zones to add up, separated by commas or in several flags; none: package, or the first zone that workloads "
