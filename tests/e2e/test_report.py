@@ -36,9 +36,9 @@ class Report(unittest.TestCase):
         self.folder = self.enterContext(tempfile.TemporaryDirectory())
         self.path = f"{self.folder}/kepler.jsonl"
 
-    def ticks(self, path=None):
-        """The energy of the node at each tick, without a tick that may be incomplete."""
-        lines = [line for line in read(path or self.path) if line["level"] == "node" and line["zone"] == "package"]
+    def ticks(self, path=None, is_written=False):
+        """The energy of the node at each tick."""
+        lines = [line for line in read(path or self.path, is_written) if line["level"] == "node" and line["zone"] == "package"]
         return [(line["time"], Decimal(line["joules"])) for line in lines]
 
     def measure(self, ticks, command="while :; do :; done"):
@@ -46,8 +46,9 @@ class Report(unittest.TestCase):
         with Agent(config=CONFIG % (self.path, "")):
             worker = subprocess.Popen(["sh", "-c", command])
             try:
-                before = len(self.ticks()) if os.path.exists(self.path) else 0
-                wait_until(lambda: os.path.exists(self.path) and len(self.ticks()) >= before + ticks, "ticks in the file")
+                before = len(self.ticks(is_written=True)) if os.path.exists(self.path) else 0
+                wait_until(lambda: os.path.exists(self.path) and len(self.ticks(is_written=True)) >= before + ticks,
+                           "ticks in the file")
                 for _ in range(100):
                     subprocess.run(["true"], check=True)
             finally:
