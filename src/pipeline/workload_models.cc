@@ -81,8 +81,8 @@ void WorkloadModels::Choose(model::Component component, model::Situation& here) 
                 {{"zone", std::string(Name(component))},
                  {"why", refused},
                  {"action",
-                  "add a model to model.sources that needs only bpf_cpu_time_ms, or with activity.counters "
-                  "cpu_cycles, cpu_instructions and cache_miss"}});
+                  "add a model to model.sources whose only feature is bpf_cpu_time_ms; with activity.counters a model "
+                  "may also use cpu_cycles, cpu_instructions and cache_miss"}});
     return;
   }
   refused.clear();

@@ -131,7 +131,7 @@ class FlagParser {
       const auto given = value ? ParseBool(*value) : true;
       if (!given)
         return Bad(
-            fmt::format("flag '--{}' is true or false, not '{}'", name, ShowUnlessSecret(*value, value->size())));
+            fmt::format("flag '--{}' must be true or false, not '{}'", name, ShowUnlessSecret(*value, value->size())));
       value = *given != target.negated ? "true" : "false";
     }
     const auto earlier = std::ranges::find(flags_.given, target.key, &GivenFlag::key);

@@ -212,7 +212,7 @@ void Draft::LoadYaml(const std::string& text) {
   const auto root = yaml::Parse(text);
   if (!root) return RejectLine(root.error().line, {}, root.error().message);
   if (root->kind == Kind::kNull) return;
-  if (root->kind != Kind::kMap) return RejectLine(root->line, {}, "the file must contain a block of keys");
+  if (root->kind != Kind::kMap) return RejectLine(root->line, {}, "the file must contain a YAML mapping (KEY: VALUE)");
   LoadBlock({*this, values_, {}}, {}, *root);  // a flag may still give required keys
 }
 

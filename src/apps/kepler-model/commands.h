@@ -1,7 +1,7 @@
 #pragma once
 // The commands of kepler-model. Each has a file with its settings, their table and what it does; all take their
 // arguments behind the command's name and return the exit code: 0, 1 with one line on stderr that says what failed, or
-// 2 for flags that make no sense.
+// 2 for invalid flags.
 #include <functional>
 #include <span>
 #include <string>

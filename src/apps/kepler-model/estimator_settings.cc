@@ -27,7 +27,7 @@ constexpr unsigned kMaxMode = 0777;
 constexpr Key kEstimatorKeys[] = {
     Key("socket", "socket", "Unix socket; agents of Kepler 0.7 expect /tmp/estimator.sock", kAt<&Estimating::socket>,
         {.is_path = true}),
-    Key("socket-mode", "socket-mode", "Mode of the socket, octal. Who may write to it can use the estimator",
+    Key("socket-mode", "socket-mode", "Mode of the socket, octal. Users with write permission can use the estimator",
         kAt<&Estimating::mode>),
     Key("socket-group", "socket-group", "Group of the socket; default: that of the process", kAt<&Estimating::group>),
     Key("models", "models",

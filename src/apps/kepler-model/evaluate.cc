@@ -40,7 +40,8 @@ constexpr Key kEvaluateKeys[] = {
     Key("features", "features", "Feature names of an XGBoost file without names, in the order of training",
         kAt<&Evaluating::of, &Evaluation::features>),
     Key("machine", "machine",
-        "Machine, for attributes that the table lacks: JSON file, also of several by name, or KEY=VALUE,...",
+        "Machine, for attributes that the table lacks: JSON file of one machine or of several by name, or "
+        "KEY=VALUE,...",
         kAt<&Evaluating::of, &Evaluation::machine>, {.is_path = true}),
     Key("json", "json", "Print the figures as JSON", kAt<&Evaluating::json>),
 };

@@ -37,7 +37,7 @@ const settings::TableOf<Isolating> kIsolateTable(kIsolateKeys);
 const std::string_view kAboutIsolate = R"(Subtracts idle power from node power (AbsPower -> DynPower).
 
 The columns of watts (package_power, dram_watts) get the names package_dynamic_power, dram_dynamic_power; train makes
-DynPower models of them. Subtracted from each, never below 0:
+DynPower models of them. --method selects the watts that are subtracted from each column, never below 0:
   none        nothing
   min-idle    per node, a low percentile of the watts of the rows with the least load
   profile     the idle watts in a file, or the median watts of an idle machine

@@ -55,7 +55,8 @@ constexpr Key kPlotKeys[] = {
         "the same rows",
         kAt<&Plot::compare>),
     Key("machine", "machine",
-        "Machine, for attributes that models need and the table lacks: JSON file, also of several by name, or "
+        "Machine, for attributes that models need and the table lacks: JSON file of one machine or of several by "
+        "name, or "
         "KEY=VALUE,...",
         kAt<&Plot::machine>, {.is_path = true}),
     Key("title", "title", "Title of the page", kAt<&Plot::title>),

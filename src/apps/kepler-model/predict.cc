@@ -38,7 +38,8 @@ constexpr Key kPredictKeys[] = {
     Key("features", "features", "Feature names of an XGBoost file without names, in the order of training",
         kAt<&Prediction::features>),
     Key("machine", "machine",
-        "Machine, for --model=default or attributes that the table lacks: JSON file, also of several by name, or "
+        "Machine, for --model=default or attributes that the table lacks: JSON file of one machine or of several by "
+        "name, or "
         "processor=NAME,cores=N,chips=N,memory=GIB,frequency=MHZ",
         kAt<&Prediction::machine>, {.is_path = true}),
     Key("output", "output", "CSV file for row,prediction, or one column per component; -: standard output",

@@ -60,8 +60,8 @@ constexpr Key kQueryKeys[] = {
         {.min = kMillisecond, .max = 3600 * kSecond}),
     Key("node", "node", "Node to record: its node_name, with legacy metrics its instance", kAt<&Querying::node>),
     Key("vm", "vm",
-        "Names or ids of virtual machines: records their energy, as the agents of their hosts attribute it, and with "
-        "--node the features of that guest; without --node nothing else",
+        "Names or ids of virtual machines, to record the energy that the agents of their hosts attribute to them. With "
+        "--node, the features of that guest are recorded, too; without --node, nothing else",
         kAt<&Querying::vm>),
     Key("match", "match", R"(Label matcher of the series to record: 'cluster="a"', 'job=~"kepler.*"')",
         kAt<&Querying::match>),

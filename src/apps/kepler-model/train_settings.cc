@@ -21,7 +21,7 @@ constexpr std::string_view kPers[] = {"machine"sv, "core"sv};
 constexpr Key kTrainKeys[] = {
     Key("data", "data", "CSV file with one measurement per row, in order of time; -: standard input",
         kAt<&Training::data>, {.is_path = true, .required = true}),
-    Key("target", "target", "Columns of watts to predict", kAt<&Training::target>),
+    Key("target", "target", "Columns with measured watts, for which the model is trained", kAt<&Training::target>),
     Key("component", "component",
         "Component of each target: package, core, uncore, dram or platform; none: from its name, as in package_power "
         "or package_watts",
@@ -39,12 +39,12 @@ constexpr Key kTrainKeys[] = {
     Key("goodEnough", "good-enough", "MAE in watts, on blocks of training rows, at which auto ends its search",
         kAt<&Training::good_enough>),
     Key("seed", "seed",
-        "Seed of random choices; the same seed gives the same model, except with --budget, where the speed of the "
-        "machine matters",
+        "Seed of random choices. The same seed gives the same model, except with --budget: then the model depends on "
+        "the speed of the machine",
         kAt<&Training::seed>, {.min = 0, .max = 4'294'967'295}),
     Key("folds", "folds",
-        "Column with the fold in which a row is tested, from 0; -1: training only. Without --folds and --group: each "
-        "machine of a column node or machine, else five blocks of rows",
+        "Column with the number of the fold that tests the row, from 0; -1: training only. Without --folds and "
+        "--group: one fold per machine in the column node or machine, else five blocks of rows",
         kAt<&Training::folds>),
     Key("group", "group", "Column with the machine of a row; each machine is tested with models of the others",
         kAt<&Training::group>),

@@ -43,7 +43,8 @@ constexpr Key kValidateKeys[] = {
     Key("features", "features", "Feature names of an XGBoost file without names, in the order of training",
         kAt<&Validation::of, &Evaluation::features>),
     Key("machine", "machine",
-        "Machine, for attributes that the table lacks: JSON file, also of several by name, or KEY=VALUE,...",
+        "Machine, for attributes that the table lacks: JSON file of one machine or of several by name, or "
+        "KEY=VALUE,...",
         kAt<&Validation::of, &Evaluation::machine>, {.is_path = true}),
     Key("json", "json", "Print the result as JSON", kAt<&Validation::json>),
 };

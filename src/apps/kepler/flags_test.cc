@@ -131,7 +131,8 @@ TEST(Flags, Booleans_InTheirThreeForms) {
   EXPECT_FALSE(Apply({"--exporter.prometheus=false"}).prometheus_enabled);
   EXPECT_FALSE(Apply({"--no-exporter.prometheus"}).prometheus_enabled);
   EXPECT_EQ(ParseError({"--no-meter.require=false"}), "flag '--no-meter.require' takes no value");
-  EXPECT_THAT(ParseError({"--kube.enable=maybe"}), HasSubstr("flag '--kube.enable' is true or false, not 'maybe'"));
+  EXPECT_THAT(ParseError({"--kube.enable=maybe"}),
+              HasSubstr("flag '--kube.enable' must be true or false, not 'maybe'"));
 }
 
 TEST(Flags, MetricsWithCommasCaseAndAll_AreUnited) {

@@ -216,8 +216,8 @@ TEST(LoadYaml, WrongTypes_AreRejectedWithPathAndLine) {
       {"rapl:\n  zones: [~]\n", "k.yaml:2: rapl.zones: must be a list of texts"},
       {"experimental: {gpu: {idlePower: much}}\n", "experimental.gpu.idlePower: \"much\" is not a number"},
       {"experimental: {gpu: {idlePower: nan}}\n", "experimental.gpu.idlePower: \"nan\" is not a number"},
-      {"- log\n", "k.yaml:1: the file must contain a block of keys"},
-      {"just text\n", "k.yaml:1: the file must contain a block of keys"},
+      {"- log\n", "k.yaml:1: the file must contain a YAML mapping (KEY: VALUE)"},
+      {"just text\n", "k.yaml:1: the file must contain a YAML mapping (KEY: VALUE)"},
       {"log:\n  level: info\n  level: info\n", "k.yaml:3: key level is given twice, first in line 2"},
   };
   for (const auto& [yaml, expected] : cases) EXPECT_THAT(LoadError(yaml), HasSubstr(expected)) << yaml;

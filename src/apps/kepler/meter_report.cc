@@ -82,7 +82,7 @@ void JudgeOpen(MeterReport& meter, const status::SourceStatus& status) {
   if (!status.has_moved) {
     meter.state = MeterState::kSilent;
     meter.reason =
-        "its readings do not advance from 0 W; check whether the machine supports this meter (in virtual machines, "
+        "all its readings are 0 W; check whether the machine supports this meter (in virtual machines, "
         "counters often read 0)";
     return;
   }

@@ -52,7 +52,7 @@ TEST(MeterReport, Open_StateByReadings) {
   status.has_moved = false;
   JudgeOpen(meter, status);
   EXPECT_EQ(meter.state, MeterState::kSilent);
-  EXPECT_THAT(meter.reason, HasSubstr("do not advance from 0 W"));
+  EXPECT_THAT(meter.reason, HasSubstr("readings are 0 W"));
   for (ReportedZone& zone : meter.zones) zone.is_known = false;
   JudgeOpen(meter, status);
   EXPECT_EQ(meter.state, MeterState::kSilent);

@@ -44,7 +44,7 @@ int Refuse(const std::string& why, int code) {
   return code;
 }
 
-/// A report must not replace the files that it is made of. They may have other names: "-", links.
+/// Refuses an output file that is an input file. The two names may differ: "-", links.
 Status CheckOutput(const ReportOptions& options) {
   struct stat output{};
   if (options.output.empty() || ::stat(options.output.c_str(), &output) != 0 || !S_ISREG(output.st_mode)) return {};
@@ -63,11 +63,11 @@ Result<std::optional<Milliseconds>> TimeOf(std::string_view flag, const std::str
   if (text.empty()) return std::optional<Milliseconds>();
   constexpr std::string_view kForms =
       "a time like 2026-11-23T18:00:00Z, Unix seconds of at least 100000000, or a duration like 24h";
-  constexpr double kYear1973 = 1e8;  // before, a number is rather a year or a day than Unix seconds
+  constexpr double kYear1973 = 1e8;  // a smaller number is probably a year or a day, not Unix seconds
   const auto seconds = ParseTime(text);
   if (seconds && *seconds < kYear1973 && ParseNumber<double>(text))
     return Fail(ErrorKind::kInvalid,
-                fmt::format("{}={}: a year or a day alone is no time; use {}", flag, text, kForms));
+                fmt::format("{}={}: a year or a day alone is not a time; use {}", flag, text, kForms));
   if (seconds) return std::optional(Milliseconds(std::chrono::milliseconds(std::llround(*seconds * 1e3))));
   const auto ago = ParseDuration(text);
   if (!ago) return Fail(ErrorKind::kInvalid, fmt::format("{} must be {}", flag, kForms));
@@ -127,7 +127,7 @@ Status ReadFiles(const std::vector<std::string>& files, report::EnergyBook& book
   return {};
 }
 
-/// The samples of a server. Sets what the options leave open, and returns what a reader must know.
+/// Reads the samples of a server into `book`. Chooses the zones if the options have none. Returns notes for the user.
 Result<std::vector<std::string>> ReadServer(const PrometheusAccess& access, report::EnergyBook::Options options,
                                             std::optional<report::EnergyBook>& book) {
   KEPLER_TRY(PrometheusSource source, PrometheusSource::Open(access, Say));
@@ -140,7 +140,7 @@ Result<std::vector<std::string>> ReadServer(const PrometheusAccess& access, repo
   return source.Read(query, [&](const report::EnergyLine& line) { book->Add(line); });
 }
 
-/// No server has samples of the future.
+/// Limits the end to the current time, because no server has samples of the future.
 Status CheckPeriod(report::EnergyBook::Options& options, WallTime now) {
   const auto latest = std::chrono::floor<std::chrono::milliseconds>(now);
   options.to = std::min(options.to.value_or(latest), latest);
@@ -175,7 +175,7 @@ Status MakeReport(const ReportOptions& options) {
   KEPLER_TRY(report::Report made, ReadReport(options, std::move(book_options), now));
   if (std::string doubt = report::DoubtAbout(made.zones); !doubt.empty()) made.notes.push_back(std::move(doubt));
   if (options.top > 0) KeepLargest(static_cast<size_t>(options.top), made);
-  // A table and a page have the notes, and JSON has the numbers.
+  // Table and HTML contain the notes; JSON contains the numbers.
   if (options.format == ReportFormat::kCsv) std::fputs(ReportNotes(made).c_str(), stderr);
   return WriteReport(options.output, stdout, TextOf(options.format, made, prices));
 }

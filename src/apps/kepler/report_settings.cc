@@ -26,27 +26,28 @@ constexpr std::string_view kBy[] = {"namespace"sv, "owner"sv,   "pod"sv,  "conta
 
 constexpr Key kReportKeys[] = {
     Key("by", "by",
-        "What a row is about; project: the VMs of an OpenStack project; process: all processes with the same name; "
-        "user: the processes of a Unix user",
+        "Unit of a row. project: the VMs of an OpenStack project; process: all processes with the same name; user: the "
+        "processes of a Unix user",
         kAt<&ReportOptions::by>, {.choices = kBy}),
     Key("zone", "zone",
-        "Zones to add up, separated by commas or in several flags; none: package, or the first zone that workloads "
-        "share",
+        "Zones to add up, separated by commas or in several flags. Empty: package, or the first zone that is divided "
+        "among workloads",
         kAt<&ReportOptions::zones>),
     Key("from", "from",
-        "Begin of the period: a time such as 2026-11-01T00:00:00Z, Unix seconds, or a duration such as 24h "
-        "before now. Empty: the first tick",
+        "Start of the period: a time such as 2026-11-01T00:00:00Z, Unix seconds, or a duration before now such as 24h. "
+        "Empty: the first tick",
         kAt<&ReportOptions::from>),
-    Key("to", "to", "End of the period, in the same forms. Empty: the last tick", kAt<&ReportOptions::to>),
-    Key("format", "format", "Form of the report", kAt<&ReportOptions::format>, {.choices = kFormats}),
+    Key("to", "to", "End of the period, in the same formats. Empty: the last tick", kAt<&ReportOptions::to>),
+    Key("format", "format", "Format of the report", kAt<&ReportOptions::format>, {.choices = kFormats}),
     Key("output", "output", "File for the report; empty: standard output", kAt<&ReportOptions::output>,
         {.is_path = true}),
-    Key("price", "price", "Price of a kWh, in any currency", kAt<&ReportOptions::price>),
-    Key("carbon", "carbon", "Grams of CO2 per kWh, or a CSV file with the columns time and g_per_kwh",
+    Key("price", "price", "Price of a kWh, in any currency: adds the cost", kAt<&ReportOptions::price>),
+    Key("carbon", "carbon",
+        "Grams of CO2 per kWh, or a CSV file with the columns time and g_per_kwh: adds the emissions",
         kAt<&ReportOptions::carbon>, {.is_path = true}),
-    Key("top", "top", "Number of rows; the others become one row. 0: all rows", kAt<&ReportOptions::top>,
-        {.min = 0, .max = 1'000'000}),
-    Key("prometheus", "prometheus", "URL of a Prometheus server or a compatible server, in place of files",
+    Key("top", "top", "Number of largest rows to show; the others become one row. 0: all rows",
+        kAt<&ReportOptions::top>, {.min = 0, .max = 1'000'000}),
+    Key("prometheus", "prometheus", "URL of a Prometheus server or a compatible server, to read instead of files",
         kAt<&ReportOptions::prometheus, &PrometheusAccess::url>),
     Key("match", "match", R"(Label matcher of the series to read: 'cluster="a"', 'job=~"kepler.*"')",
         kAt<&ReportOptions::prometheus, &PrometheusAccess::match>),
@@ -66,10 +67,10 @@ constexpr settings::TableOf<ReportOptions> kReportTable(kReportKeys);
 constexpr std::string_view kAbout =
     R"(Adds up the energy of a period, from files that the agent has written or from a Prometheus server.
 
-The files are those of exporter.jsonLines, also older ones and those of other nodes; -: standard input. The rows and the
-energy that belongs to no row add up to the energy of the nodes. A line that cannot be read is named on stderr and left
-out. With --prometheus, all samples of the period are read: nothing is extrapolated.
-Exit code 1: there is no report; 2: wrong flags.
+The files are those of exporter.jsonLines; rotated files and files of several nodes are accepted. - is standard input.
+The report accounts for all energy of the nodes: the rows, and the energy that belongs to no row. An invalid line is
+reported on stderr and left out. With --prometheus, all samples of the period are read; nothing is extrapolated.
+Exit code 1: there is no report; 2: invalid flags.
 
 Examples:
   kepler report /var/lib/kepler/energy.jsonl*

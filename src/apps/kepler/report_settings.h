@@ -27,7 +27,7 @@ struct ReportOptions {
   std::vector<std::string> files{};  // not a flag
 };
 
-/// `arguments` begin with a name of the program. kReject: flags that make no sense, or no source.
+/// `arguments` begin with the name of the program. kReject: invalid flags, or no source.
 [[nodiscard]] settings::Parsed<ReportOptions> ParseReportOptions(std::vector<const char*> arguments,
                                                                  const BuildInfo& build);
 

@@ -37,7 +37,7 @@ constexpr const char* kHelp =
     "  --json             report in JSON\n"
     "  --output=<file>    write the report to this file\n"
     "  <flags>            the flags of the agent (kepler --help), for example --config.file\n\n"
-    "Needs root, or a cgroup of its own: systemd-run --user --scope kepler run -- <command>\n";
+    "Needs root, or a cgroup that belongs to the user: systemd-run --user --scope kepler run -- <command>\n";
 
 // As env(1), nice(1) and nohup(1).
 constexpr int kNotMeasured = 125;
@@ -153,7 +153,7 @@ int RunCommand(std::vector<const char*> arguments, const BuildInfo& build) {
   const bool has_word = std::ranges::any_of(std::span(arguments).subspan(1),
                                             [](std::string_view argument) { return !argument.starts_with('-'); });
   if (parsed.action == settings::Action::kReject && options.argv.empty() && has_word)
-    return Refuse("there is no -- in front of the command: kepler run [<flags>] -- <command>", kNotMeasured);
+    return Refuse("-- is missing before the command: kepler run [<flags>] -- <command>", kNotMeasured);
   if (parsed.action != settings::Action::kRun) return settings::WriteOut(parsed, "kepler run");
   if (options.argv.empty()) return Refuse("there is no command after --; see kepler run --help", kNotMeasured);
   if (const Status writable = CheckReportPath(options.output); !writable)

@@ -122,7 +122,7 @@ std::string RunText(const RunReport& report) {
   text += MeterLines(report);
   for (const RunZone& zone : report.zones)
     if (report.measured - zone.measured > kMaxFirstTick)
-      text += fmt::format("The meter of {} had its first reading late: its figures are of the last {:.3f} s\n",
+      text += fmt::format("The first reading of the meter of {} was late: its figures cover only the last {:.3f} s\n",
                           console::Printable(zone.name, kMaxCell), ToSeconds(zone.measured));
   for (const std::string& zone : report.unmeasured)
     text += fmt::format("Not measured: {}: its meter had no reading within the {:.3f} s\n",

@@ -110,8 +110,9 @@ TEST(RunReport, ZoneThatWasReadLaterHasItsOwnTime) {
   const RunReport report = ReportOf(snapshot);
   const std::string text = RunText(report);
   EXPECT_THAT(text, HasSubstr("│        300.000 │         50.00 │"));
-  EXPECT_THAT(text,
-              HasSubstr("The meter of platform had its first reading late: its figures are of the last 6.000 s\n"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("The first reading of the meter of platform was late: its figures cover only the last 6.000 s\n"));
   EXPECT_THAT(text, Not(HasSubstr("The meter of package")));
   snapshot.node[0].begin = BootTime(105s);
   EXPECT_THAT(RunText(ReportOf(snapshot)), HasSubstr("│ package  │ 25.000 │  5.00 │")) << "25 J in the last 5 s";

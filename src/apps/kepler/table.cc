@@ -50,7 +50,8 @@ constexpr std::string_view kNoProfiles = "there is no Go runtime to profile; per
 constexpr std::string_view kNoGpus = "GPUs are not read";
 
 constexpr Key kChipRuleKeys[] = {
-    Key("name", "", "Name of the chip, as in its name file; required", kAt<&ChipRule::name>, {.required = true}),
+    Key("name", "", "Name of the hwmon chip: the content of /sys/class/hwmon/hwmon*/name; required",
+        kAt<&ChipRule::name>, {.required = true}),
     Key("pairings", "", "Map from the index of a voltage to the index of its current", kAt<&ChipRule::pairings>,
         {.min = 0, .max = kMaxSensorIndex}),
     Key("skipVoltages", "", "Indexes of the voltages to ignore", kAt<&ChipRule::skip_voltages>,
@@ -219,14 +220,15 @@ constexpr Key kKeys[] = {
         "containers have too",
         kAt<&Config::labels>, {.choices = kLabelSets}),
     Key("exporter.otlp.enabled", "exporter.otlp",
-        "Send the metrics to an OpenTelemetry server by OTLP. Environment variables OTEL_EXPORTER_OTLP_* stand in for "
+        "Send the metrics to an OpenTelemetry server by OTLP. Environment variables OTEL_EXPORTER_OTLP_* are used for "
         "keys that are not set",
         kAt<&Config::otlp, &PushServer::enabled>),
     Key("exporter.otlp.endpoint", "exporter.otlp.endpoint",
         "URL of the server; /v1/metrics is added, except with gRPC. Empty: http://localhost:4318, with gRPC "
         "http://localhost:4317",
         kAt<&Config::otlp, &PushServer::endpoint>),
-    Key("exporter.otlp.protocol", "", "Protocol of requests; auto: OTEL_EXPORTER_OTLP_PROTOCOL, or http/protobuf",
+    Key("exporter.otlp.protocol", "",
+        "Protocol of requests; auto: that of the environment variable OTEL_EXPORTER_OTLP_PROTOCOL, else http/protobuf",
         kAt<&Config::otlp_protocol>, {.choices = kOtlpProtocols}),
     Key("exporter.otlp.temporality", "",
         "What counters count: cumulative, since their start; delta, since the push before; auto: "
@@ -304,7 +306,7 @@ constexpr Key kKeys[] = {
     Key("exporter.jsonLines.maxSize", "",
         "Maximum size of a file. A full file is renamed to PATH.1, that one to PATH.2",
         kAt<&Config::json_lines, &JsonLines::max_size>, {.unit = "bytes", .min = 1'000'000, .max = 1'000'000'000'000}),
-    Key("exporter.jsonLines.maxFiles", "", "Maximum number of files, with the one that is written to",
+    Key("exporter.jsonLines.maxFiles", "", "Maximum number of files, including the current one",
         kAt<&Config::json_lines, &JsonLines::max_files>, {.min = 1, .max = 1000}),
     Key("web.configFile", "web.config-file",
         "Path to the web configuration file in the format of the Prometheus exporters (TLS, basic authentication)",

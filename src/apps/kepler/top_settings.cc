@@ -59,7 +59,7 @@ void CheckTop(settings::Draft& draft, const TopSettings& config) {
   if (const auto url = http::client::ParseUrl(config.url); !config.url.empty() && !url)
     draft.Reject("url", url.error().message);
   if (!config.url.empty() && (config.local || !config.config_file.empty()))
-    draft.Reject("url", "asks another process; leave it out to use --local or --config.file");
+    draft.Reject("url", "cannot be combined with --local or --config.file: it selects the agent to show");
   if (config.user.empty() != config.password_file.empty())
     draft.Reject(config.user.empty() ? "user" : "password-file", "is missing: set user and password-file together");
   if (config.user.contains(':')) draft.Reject("user", "must not contain a colon");

@@ -170,7 +170,7 @@ std::vector<MeterState> MetersOf(const snapshot::Snapshot& snapshot) {
     } else if (!source.up && meter.reason.empty()) {
       meter.reason = "it gives no reading";
     } else if (source.up && meter.reason.empty() && !source.has_moved) {
-      meter.reason = "its readings do not advance from 0 W";
+      meter.reason = "all its readings are 0 W";
     }
     meters.push_back(std::move(meter));
   }

@@ -148,7 +148,7 @@ TEST(MetersOf, StateAndReason) {
   EXPECT_THAT(JsonOf(s),
               HasSubstr(R"j("meters":[{"name":"rapl (perf)","state":"in use"},)j"
                         R"({"name":"dcmi","state":"failed","reason":"no \"answer\""},)"
-                        R"({"name":"hwmon","state":"in use","reason":"its readings do not advance from 0 W"},)"
+                        R"({"name":"hwmon","state":"in use","reason":"all its readings are 0 W"},)"
                         R"({"name":"acpi","state":"not used","reason":"it became readable only after startup; )"
                         R"(restart the agent to use it"},{"name":"old","state":"failed","reason":"it gives no )"
                         R"(reading"},{"name":"model","state":"in use","reason":"no meter measures the whole machine, )"

@@ -125,8 +125,8 @@ TEST_P(ParseWebConfigRefusal, BadValue_NamesKeyAndReason) {
 INSTANTIATE_TEST_SUITE_P(
     All, ParseWebConfigRefusal,
     ::testing::Values(
-        BadFile{"- a\n", ":1: the file must contain a block of keys"},
-        BadFile{"just text\n", "must contain a block of keys"}, BadFile{"a: [\n", ":"}, BadFile{"a: b: c\n", ":1:"},
+        BadFile{"- a\n", ":1: the file must contain a YAML mapping"},
+        BadFile{"just text\n", "must contain a YAML mapping"}, BadFile{"a: [\n", ":"}, BadFile{"a: b: c\n", ":1:"},
         BadFile{"rate_limit: {}\n---\n{}\n", ":3: a second document starts here"},
         BadFile{"tls_server_config: []\n", "tls_server_config: must be a block of keys"},
         BadFile{"tls_server_config: {cert_file: [a]}\n", "cert_file: must be a text"},

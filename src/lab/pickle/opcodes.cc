@@ -124,7 +124,7 @@ class Machine {
     KEPLER_TRY(const auto items, Pop(count));
     if (kind == Kind::kDict && items.size() % 2 != 0) return source_.Refuse("a key without a value");
     if (stack_.empty() || source_[stack_.back()].kind != kind)
-      return source_.Refuse("values are added to something else than a list or dict");
+      return source_.Refuse("values are added to an object that is not a list or dict");
     std::vector<Id>& to = source_[stack_.back()].items;
     to.insert(to.end(), items.begin(), items.end());
     return {};

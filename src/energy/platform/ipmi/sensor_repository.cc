@@ -40,7 +40,8 @@ class Walk {
       if (next_ == kNoRecord) return found;
       record = next_;
       if (link_.clock().Now() - begin_ > kMaxSearch)
-        return FailAt("read the sensor records", {ErrorKind::kTimeout, "the BMC needs more than a minute"});
+        return FailAt("read the sensor records",
+                      {ErrorKind::kTimeout, "the BMC did not send all records within a minute"});
     }
     return FailAt("read the sensor records", {ErrorKind::kMalformed, fmt::format("more than {}", kMaxRecords)});
   }
