@@ -97,7 +97,7 @@ static __always_inline void fill(struct kepler_task* out, struct task_struct* ta
   out->tid = task->pid;
   out->tgid = task->tgid;
   out->parent_tgid = task->real_parent->tgid;
-  out->uid = task->flags & PF_KTHREAD ? KEPLER_KERNEL_THREAD : task->real_cred->uid.val;
+  out->uid = task->flags & PF_KTHREAD ? KEPLER_KERNEL_THREAD : BPF_CORE_READ(task, real_cred, uid.val);
   __builtin_memcpy(out->comm, task->comm, sizeof(out->comm));
   __builtin_memset(out->counters, 0, sizeof(out->counters));
   if (!with_counters) return;
