@@ -53,8 +53,7 @@ size_t LabelSize(std::string_view name_field, std::string_view value) {
 // Each Put function writes at `at` and returns the end of what it wrote.
 
 char* Put(char* at, std::string_view bytes) {
-  std::memcpy(at, bytes.data(), bytes.size());
-  return at + bytes.size();
+  return at + bytes.copy(at, bytes.size());  // memcpy() refuses the null pointer of an empty view
 }
 
 char* PutVarint(char* at, uint64_t value) { return at + protozero::add_varint_to_buffer(at, value); }
