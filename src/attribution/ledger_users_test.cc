@@ -111,6 +111,21 @@ TEST(LedgerUsers, ShortLivedAndUnlistedProcesses_CountForTheirUser) {
   EXPECT_TRUE(node.AddsUp());
 }
 
+TEST(LedgerUsers, MoreUsersThanRows_UsersOfThisTickKeepTheirs) {
+  UserLedger node;
+  constexpr uint32_t kUsers = UserAccounts::kLimits.max_rows;
+  node.Begin();
+  for (uint32_t uid = 0; uid < kUsers; ++uid) node.RunShortLived(uid, 10);
+  node.End();
+  node.Begin();
+  for (uint32_t uid = kUsers + 1; uid > 0; --uid) node.RunShortLived(uid - 1, 10);
+  node.End();
+  EXPECT_EQ(node.Of(Unlisted::kDeparted), 0);
+  EXPECT_EQ(node.Of(Unlisted::kCapped), 10);
+  EXPECT_EQ(node.Users().size(), kUsers);
+  EXPECT_TRUE(node.AddsUp());
+}
+
 TEST(LedgerUsers, WithoutAUser_IsUnseenOrUnattributed) {
   UserLedger node;
   node.Begin();

@@ -48,6 +48,9 @@ class RollUpAccounts {
   [[nodiscard]] Row size() const { return static_cast<Row>(rows_.size()); }  // including free rows
   /// Null for a free row.
   [[nodiscard]] const Identity* identity(Row row) const { return rows_[row].identity.get(); }
+  [[nodiscard]] bool has(const Identity& identity) const { return row_of_.contains(identity); }
+  /// True if a new row needs the place of another one.
+  [[nodiscard]] bool is_full() const { return free_.empty() && rows_.size() >= limits_.max_rows; }
   [[nodiscard]] std::span<const Energy> departed() const { return departed_; }
   [[nodiscard]] std::span<const Energy> capped() const { return capped_; }
 

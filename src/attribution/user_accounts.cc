@@ -28,6 +28,10 @@ void UserAccounts::BeginRun(const Run& run, size_t index) {
 
 void UserAccounts::EndRuns(size_t size) {
   if (!runs_.empty()) runs_.back().end = size;
+  // A new user must not take the row of a user of this tick.
+  if (rows_.is_full())
+    for (const Run& run : runs_)
+      if (rows_.has({.uid = run.uid})) static_cast<void>(RowOf(run.uid));
   for (Run& run : runs_) run.row = RowOf(run.uid);
 }
 
