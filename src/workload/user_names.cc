@@ -20,18 +20,20 @@ void UserNames::Refresh(BootTime now) {
   static_cast<void>(std::ranges::any_of(paths_, [this](const std::string& path) { return Read(path); }));
 }
 
-/// Returns false if the file cannot be read.
+/// Returns false if there is no such file, or no right to see it.
 bool UserNames::Read(const std::string& path) {
   const auto version = VersionOf(path);
   if (!version) return false;
   if (path == path_ && version == version_) return true;
-  path_ = path;
-  version_ = version;
   const auto text = os::ReadWholeFile(path);
   if (!text) {
-    log::Warn("failed to read the names of users; new users have no name", {{"err", text.error().message}});
-    return false;
+    if (!std::exchange(has_failed_, true))
+      log::Warn("failed to read the names of users; new users have no name", {{"err", text.error().message}});
+    return true;
   }
+  has_failed_ = false;
+  path_ = path;
+  version_ = version;
   names_.clear();
   for (const os::PasswdUser& user : os::ParsePasswd(*text)) names_.try_emplace(user.uid, LabelText(user.name));
   return true;

@@ -42,6 +42,7 @@ class UserNames {
   std::vector<std::string> paths_;
   std::string path_;  // file that was read last; "": none
   std::optional<Version> version_;
+  bool has_failed_ = false;  // the latest read; it is tried again at the next check
   std::optional<BootTime> checked_;
   boost::unordered_flat_map<uint32_t, std::string> names_;
 };

@@ -73,6 +73,16 @@ TEST_F(UserNamesTest, FileOfTenMegabytes_IsNotRead) {
   EXPECT_EQ(names_.Find(7), "");
 }
 
+TEST_F(UserNamesTest, FailedRead_IsTriedAgainThoughTheFileIsTheSame) {
+  proc_.MakeDir("1/root/etc/passwd");
+  Refresh();
+  EXPECT_EQ(names_.Find(1000), "");
+  proc_.Remove("1/root/etc/passwd");
+  Write("alice:x:1000:\n");
+  Refresh();
+  EXPECT_EQ(names_.Find(1000), "alice");
+}
+
 TEST_F(UserNamesTest, ManyUsers_AreAllKnown) {
   std::string text;
   for (int uid = 0; uid < 100'000; ++uid) text += fmt::format("user{}:x:{}:0::/:/bin/sh\n", uid, uid);
