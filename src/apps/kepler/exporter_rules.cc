@@ -50,14 +50,18 @@ bool IsSameDirectory(const std::string& one, const std::string& other) {
   return resolve(one) == resolve(other) || fs::equivalent(one, other, failed);
 }
 
-void CheckPlaces(Draft& draft, const Config& config) {
-  const PushServer& otlp = config.otlp;
-  const PushServer& remote_write = config.remote_write.server;
-  CheckQueueDirectory(draft, "exporter.otlp", otlp);
-  CheckQueueDirectory(draft, "exporter.remoteWrite", remote_write);
-  if (!otlp.queue_directory.empty() && !remote_write.queue_directory.empty() &&
-      IsSameDirectory(otlp.queue_directory, remote_write.queue_directory))
+/// Only at the start the disk is asked: a reload must not wait for one that hangs.
+void CheckQueuesDiffer(Draft& draft, const Config& config, Moment moment) {
+  const std::string& one = config.otlp.queue_directory;
+  const std::string& other = config.remote_write.server.queue_directory;
+  if (one.empty() || other.empty()) return;
+  if (moment == Moment::kStart ? IsSameDirectory(one, other) : WithoutEndSlashes(one) == WithoutEndSlashes(other))
     draft.Reject("exporter.remoteWrite.queueDirectory", "is that of exporter.otlp; set another directory");
+}
+
+void CheckPlaces(Draft& draft, const Config& config) {
+  CheckQueueDirectory(draft, "exporter.otlp", config.otlp);
+  CheckQueueDirectory(draft, "exporter.remoteWrite", config.remote_write.server);
   if (!config.json_lines.path.empty())
     CheckPlace(draft, "exporter.jsonLines.path", json_lines::CheckPath(config.json_lines.path));
 }
@@ -81,7 +85,8 @@ void CheckExporters(Draft& draft, const Config& config, Moment moment) {
   CheckMemory(draft, "exporter.otlp", config.otlp);
   CheckMemory(draft, "exporter.remoteWrite", config.remote_write.server);
   CheckRemoteWriteUrl(draft, config.remote_write.server);
-  if (moment == Moment::kStart) CheckPlaces(draft, config);  // a reload must not wait for a disk that hangs
+  CheckQueuesDiffer(draft, config, moment);
+  if (moment == Moment::kStart) CheckPlaces(draft, config);
 }
 
 }  // namespace kepler::agent

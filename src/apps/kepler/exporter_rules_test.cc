@@ -105,6 +105,8 @@ TEST_F(ExporterRules, PlacesOfDisabledExporters_AndThoseOfAReload_AreNotLookedAt
   EXPECT_THAT(Errors(), IsEmpty());
   otlp_.enabled = true;
   EXPECT_THAT(Errors(Moment::kReload), IsEmpty());
+  remote_write_.queue_directory = "queue/";
+  EXPECT_THAT(Errors(Moment::kReload), ElementsAre(HasSubstr("is that of exporter.otlp"))) << "needs no disk";
 }
 
 TEST_F(ExporterRules, RemoteWrite_NeedsAUrl) {
