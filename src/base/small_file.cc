@@ -49,8 +49,10 @@ Status ReadSmallFile(const std::string& path, size_t max, const std::function<St
     if (n < 0) return FailErrno("read", path);
     if (n == 0) return {};
     received += static_cast<size_t>(n);
-    if (received > max)
-      return Fail(ErrorKind::kInvalid, "read " + path + ": larger than " + std::to_string(max >> 20) + " MiB");
+    if (received > max) {
+      const std::string limit = max < 1 << 20 ? std::to_string(max >> 10) + " KiB" : std::to_string(max >> 20) + " MiB";
+      return Fail(ErrorKind::kInvalid, "read " + path + ": larger than " + limit);
+    }
     KEPLER_CHECK_OK(take({chunk, static_cast<size_t>(n)}));
   }
 }
