@@ -149,6 +149,14 @@ class Report(unittest.TestCase):
         self.assertIn("total", report("--by=node", "--output=/dev/stdout", self.path).stdout)
         self.assertEqual(sorted(os.listdir(self.folder)), ["kepler.jsonl", "link", "page"])
 
+    def test_a_file_as_standard_input_is_read_from_its_begin(self):
+        self.measure(2)
+        with open(self.path, encoding="utf-8") as file:
+            redirected = subprocess.run([binary(), "report", "--by=node", "--format=csv", "-"], stdin=file, capture_output=True,
+                                        text=True, timeout=60, check=False)
+        self.assertEqual((redirected.returncode, redirected.stderr), (0, ""))
+        self.assertEqual(redirected.stdout, report("--by=node", "--format=csv", self.path).stdout)
+
     def test_output_replaces_no_file_that_is_read(self):
         lines, carbon = f"{self.folder}/lines", f"{self.folder}/carbon.csv"
         for path in (lines, carbon):

@@ -67,7 +67,8 @@ class LineFile {
     if (file.fd_.get() < 0) return FailErrno("open", path);
     struct stat info{};
     if (::fstat(file.fd_.get(), &info) != 0) return FailErrno("open", path);
-    file.is_regular_ = S_ISREG(info.st_mode);
+    // Standard input is never opened twice: both descriptors of a file would share one offset.
+    file.is_regular_ = path != "-" && S_ISREG(info.st_mode);
     if (path == "-" || file.is_regular_) return file;
     if (S_ISCHR(info.st_mode) || S_ISBLK(info.st_mode))
       return Fail(ErrorKind::kInvalid, path + ": a device, not a file; use - for standard input");
