@@ -57,7 +57,7 @@ class Window:
         return sum(float(sample["value"][1]) for sample in server.ask(query=query, time=f"{self.end:.3f}"))
 
     def figures(self, name, server, form, agent):
-        by_name, balance, difference = page("promql")
+        by_name, balance, difference, _by_user = page("promql")
         def off(query, reference):
             return self.value(server, agent, query) / self.value(server, agent, reference) - 1
         yield Figure(name, form, "difference", off(difference, ACTIVE_OF_TWO_SCRAPES), ROUNDING)

@@ -615,7 +615,7 @@ class Signals(unittest.TestCase):
             # Nobody has asked anything: the signal alone made it look.
             agent.wait_log(r"level=ERROR .*failed to load the web configuration.*web\.yaml:1.*basic_auth_usrs")
             self.assertEqual(agent.get("/metrics")[0], 401)
-            self.assertEqual(reload_metric("successful"), 0)
+            wait_until(lambda: reload_metric("successful") == 0, "the failure in the metrics")
             self.assertEqual(reload_metric("success_timestamp_seconds"), success)
 
     def test_sigterm_ends_it_while_nobody_reads_the_stdout_exporter(self):
