@@ -32,7 +32,7 @@ OLD = [
     'sum by (pod_name) (rate(kepler_container_package_joules_total{container_namespace="shop", mode="dynamic"}[1m]))',
     'sum by (pod_name) (rate(kepler_container_package_joules_total{container_namespace="shop", mode="idle"}[1m]))',
     *(f"sum(rate(kepler_{level}_{part}_joules_total{{{selector}}}[1m]))" for part in ("package", "core", "dram")
-      for level, selector in (("node", 'mode="dynamic"'), ("node", 'mode="idle"'), ("process", 'command="sh"'))),
+      for level, selector in (("node", 'mode="dynamic"'), ("node", 'mode="idle"'), ("process", 'command="perl"'))),
     f'rate(kepler_node_package_joules_total{{exported_instance="{NODE}"}}[1m])',
     "sum by (command) (rate(kepler_process_bpf_cpu_time_ms_total[1m]))",
     "sum by (pod_name) (rate(kepler_container_bpf_cpu_time_ms_total[1m]))",
