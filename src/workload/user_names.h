@@ -12,6 +12,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "base/clock.h"
+#include "base/units.h"
 
 namespace kepler::workload {
 
