@@ -4,6 +4,7 @@ import argparse
 import http.client
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -78,6 +79,12 @@ class Served:
         self.process.terminate()
         self.process.wait()
 
+    def scans(self):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
+        connection.request("GET", "/metrics")
+        page = connection.getresponse().read().decode()
+        return int(re.search(r"^kepler_model_server_scans_total (\d+)$", page, re.MULTILINE)[1])
+
     def memory(self):
         return memory_bytes(self.process.pid) / 1e6
 
@@ -141,15 +148,21 @@ def main():
             row("  p99", answer[3], "ms", "p99")
             row("  max", answer[4], "ms")
             row("  CPU", answer[5], "% of a core")
-            before = cpu_seconds(served.process.pid)
+            scans, before = served.scans(), cpu_seconds(served.process.pid)
             time.sleep(2 * args.seconds)
-            idle = (cpu_seconds(served.process.pid) - before) / (2 * args.seconds) * 100
-            row("without requests: CPU of scans, every 10 s", idle, "% of a core")
-            rate = AGENTS / PERIOD
-            agents = load(client, served, [agent_request(n) for n in range(KINDS)], rate, 2 * args.seconds, 4, False)
+            scan = (cpu_seconds(served.process.pid) - before) / (served.scans() - scans)
+            row("without requests: CPU of a scan, every 10 s", 1000 * scan, "ms")
+            kinds, rate = [agent_request(n) for n in range(KINDS)], AGENTS / PERIOD
+            before = cpu_seconds(served.process.pid)
+            first = load(client, served, kinds, 100, KINDS / 100, 4, False)
+            row(f"first answers to {KINDS} kinds of agents, p99", first[3], "ms")
+            row("  CPU of each", 1000 * (cpu_seconds(served.process.pid) - before) / KINDS, "ms")
+            scans = served.scans()
+            agents = load(client, served, kinds, rate, 2 * args.seconds, 4, False)
             row(f"{AGENTS:,} agents of {KINDS} kinds, {rate:.1f} connections/s: failed", agents[1], "")
             row("  p99", agents[3], "ms")
-            row("  CPU, without that of scans", agents[5] - idle, "% of a core", "agents")
+            cpu = agents[5] - (served.scans() - scans) * scan / (2 * args.seconds) * 100
+            row("  CPU, without that of scans", cpu, "% of a core", "agents")
             row("RSS at the end", served.memory(), "MB", "memory")
         if subprocess.run([PYTHON, "-c", "import flask"], capture_output=True, check=False).returncode:
             print("no Flask server: install python3-flask")
