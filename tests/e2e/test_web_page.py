@@ -80,7 +80,7 @@ class Page(unittest.TestCase):
             browser.wait(f"{ROWS}.length === 1", "one row")
 
     def test_a_phone_shows_every_figure_and_does_not_scroll_sideways(self):
-        outside = """[...document.querySelectorAll('.figures :is(th, td)')].filter((cell) => cell.textContent && (cell.offsetWidth === 0 ||
+        outside = """[...document.querySelectorAll('.figures :is(th, td), .scroll td')].filter((cell) => cell.textContent && (cell.offsetWidth === 0 ||
                      cell.scrollWidth > cell.offsetWidth || cell.getBoundingClientRect().right > innerWidth)).map((cell) => cell.textContent)"""
         with Chromium() as browser:
             browser.open(self.url)

@@ -23,25 +23,27 @@ constexpr std::string_view kHead = R"(<!DOCTYPE html>
 <p class="version">Version {2}</p>
 )";
 
-/// A number is right-aligned.
-std::string Cell(std::string_view text) {
+/// A number is right-aligned. On a narrow screen the style sheet shows `header` above the text, in place of the header
+/// row.
+std::string Cell(std::string_view header, std::string_view text) {
   const bool is_number = !text.empty() && text.find_first_not_of("0123456789.") == std::string_view::npos;
-  return fmt::format("<td{}>{}</td>", is_number ? " class=\"number\"" : "", EscapeHtml(text));
+  return fmt::format("<td{} data-header=\"{}\">{}</td>", is_number ? " class=\"number\"" : "", EscapeHtml(header),
+                     EscapeHtml(text));
 }
 
 std::string Section(const PageTable& table) {
   std::string page = fmt::format(
       "<h2>{0}</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table "
-      "aria-label=\"{0}\">\n<tr>",
+      "aria-label=\"{0}\">\n<thead><tr>",
       EscapeHtml(table.title));
-  for (const std::string& header : table.headers) page += fmt::format("<th>{}</th>", EscapeHtml(header));
-  page += "</tr>\n";
+  for (const std::string& header : table.headers) page += fmt::format("<th scope=\"col\">{}</th>", EscapeHtml(header));
+  page += "</tr></thead>\n<tbody>\n";
   for (const auto& row : table.rows) {
     page += "<tr>";
-    for (const std::string& cell : row) page += Cell(cell);
+    for (size_t c = 0; c < table.headers.size(); ++c) page += Cell(table.headers[c], row[c]);
     page += "</tr>\n";
   }
-  page += "</table></div>\n";
+  page += "</tbody></table></div>\n";
   for (const std::string& remark : table.remarks) page += fmt::format("<p>{}</p>\n", EscapeHtml(remark));
   return page;
 }

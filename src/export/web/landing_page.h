@@ -17,8 +17,8 @@ struct Link {
 struct PageTable {
   std::string title;
   std::vector<std::string> headers;
-  std::vector<std::vector<std::string>> rows;
-  std::vector<std::string> remarks;  // below the table, one line each
+  std::vector<std::vector<std::string>> rows;  // one text per header
+  std::vector<std::string> remarks;            // below the table, one line each
 };
 
 struct AgentName {

@@ -40,11 +40,15 @@ TEST(LandingPage, Table_RowsAndRemarksAreEscapedAndCut) {
                         .rows = {{"rapl<", "12.50"}, {"dcmi", "-"}},
                         .remarks = {"dcmi: <denied>", std::string(5000, 'x')}};
   const std::string page = LandingPage({"n", "1"}, {}, table);
-  EXPECT_THAT(page, HasSubstr("<h2>Meters &amp; more</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-                              "aria-label=\"Meters &amp; more\"><table aria-label=\"Meters &amp; "
-                              "more\">\n<tr><th>Meter</th><th>Watts</th></tr>\n"));
-  EXPECT_THAT(page, HasSubstr("<tr><td>rapl&lt;</td><td class=\"number\">12.50</td></tr>\n"));
-  EXPECT_THAT(page, HasSubstr("<tr><td>dcmi</td><td>-</td></tr>\n</table></div>\n<p>dcmi: &lt;denied&gt;</p>\n"));
+  EXPECT_THAT(page,
+              HasSubstr("<h2>Meters &amp; more</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+                        "aria-label=\"Meters &amp; more\"><table aria-label=\"Meters &amp; "
+                        "more\">\n<thead><tr><th scope=\"col\">Meter</th><th scope=\"col\">Watts</th></tr></thead>\n"));
+  EXPECT_THAT(page, HasSubstr("<tr><td data-header=\"Meter\">rapl&lt;</td><td class=\"number\" data-header=\"Watts\">"
+                              "12.50</td></tr>\n"));
+  EXPECT_THAT(page,
+              HasSubstr("<tr><td data-header=\"Meter\">dcmi</td><td "
+                        "data-header=\"Watts\">-</td></tr>\n</tbody></table></div>\n<p>dcmi: &lt;denied&gt;</p>\n"));
   EXPECT_THAT(page, HasSubstr("<p>" + std::string(kMaxText, 'x') + "</p>"));
 }
 

@@ -56,6 +56,15 @@ figcaption, p { color: var(--soft); margin: .4rem 0; overflow-wrap: anywhere; }
 .problem { color: var(--problem); }
 li { margin: .4rem 0; overflow-wrap: anywhere; }
 .scroll { overflow-x: auto; }
+@media (max-width: 800px) {
+  .scroll tr { display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: .3rem .5rem; padding: .4rem 0;
+    border-bottom: 1px solid var(--line); }
+  .scroll :is(table, tbody, td) { display: block; }
+  .scroll thead, .scroll td:empty { display: none; }
+  .scroll td { border: 0; padding: 0; text-align: left; overflow-wrap: anywhere; }
+  .scroll td::before { content: attr(data-header); display: block; font-size: .8rem; color: var(--soft); }
+  .scroll td:last-child { grid-column: 1 / -1; min-width: 0; }
+}
 @media (max-width: 640px) {
   th, td { padding-right: .5rem; font-size: .9rem; }
   .figures tr { display: grid; grid-template-columns: minmax(0, 1.8fr) repeat(3, minmax(0, 1fr)); border-bottom: 1px solid var(--line); }
