@@ -90,7 +90,8 @@ bmcs:
       errors,
       ElementsAre("bmc.yaml:1: nodes: must be a text", "bmc.yaml:3: bmcs.a.insecure: \"5\" is neither true nor false",
                   "bmc.yaml:3: bmcs.a.endpoint: is required", "bmc.yaml:4: bmcs.b.timeout: -1s is less than 0s",
-                  "bmc.yaml:5: bmcs.b.sensors: 9 is more than 8", "bmc.yaml:6: bmcs.c: must be a block of keys"));
+                  "bmc.yaml:5: bmcs.b.sensors: 9 is more than 8",
+                  "bmc.yaml:6: bmcs.c: must be a mapping of keys to values"));
   EXPECT_THAT(unknown, ElementsAre("bmc.yaml:4: bmcs.b.retry: unknown key"));
 }
 

@@ -106,7 +106,7 @@ Field FieldOf(V& value) {
 
 }  // namespace internal
 
-/// Returns "duration", "list of blocks", ... for messages.
+/// Returns "duration", "list of mappings", ... for messages.
 [[nodiscard]] std::string TypeName(const Field& field);
 
 }  // namespace kepler::settings

@@ -153,7 +153,7 @@ class KeyLoader {
     if (value.kind == Kind::kMap)
       LoadWhole(scope, value);
     else
-      draft_.RejectLine(value.line, scope.base, "must be a block of keys");
+      draft_.RejectLine(value.line, scope.base, "must be a mapping of keys to values");
     return true;
   }
 
@@ -187,7 +187,7 @@ void LoadBlock(const Scope& scope, std::string_view prefix, const yaml::Value& m
     const std::string path = Join(prefix, name);
     const auto key = std::ranges::find(keys, path, &Key::path);
     if (name.contains('.'))
-      unknown(line, path, Suggest(keys, {}, name), "write blocks, not dots");
+      unknown(line, path, Suggest(keys, {}, name), "write nested keys, not dots");
     else if (key != keys.end())
       LoadKey(scope, *key, line, value);
     else if (Children(keys, path).empty())
@@ -195,7 +195,7 @@ void LoadBlock(const Scope& scope, std::string_view prefix, const yaml::Value& m
     else if (value.kind == Kind::kMap)
       LoadBlock(scope, path, value);
     else if (value.kind != Kind::kNull)
-      scope.draft.RejectLine(line, Join(scope.base, path), "must be a block of keys");
+      scope.draft.RejectLine(line, Join(scope.base, path), "must be a mapping of keys to values");
   }
 }
 
@@ -212,7 +212,7 @@ void Draft::LoadYaml(const std::string& text) {
   const auto root = yaml::Parse(text);
   if (!root) return RejectLine(root.error().line, {}, root.error().message);
   if (root->kind == Kind::kNull) return;
-  if (root->kind != Kind::kMap) return RejectLine(root->line, {}, "the file must contain a YAML mapping (KEY: VALUE)");
+  if (root->kind != Kind::kMap) return RejectLine(root->line, {}, "the file must contain a mapping of keys to values");
   LoadBlock({*this, values_, {}}, {}, *root);  // a flag may still give required keys
 }
 

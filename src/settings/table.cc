@@ -16,9 +16,9 @@ struct Namer {
   std::string operator()(std::string*) const { return "text"; }
   std::string operator()(uint8_t*) const { return "text"; }
   std::string operator()(uint32_t*) const { return "text or list"; }
-  std::string operator()(Block) const { return "block"; }
+  std::string operator()(Block) const { return "mapping"; }
   std::string operator()(const Several& several) const {
-    return fmt::format("{} of {}s", several.keyed ? "block" : "list", TypeName(several.Sample()));
+    return fmt::format("{} {}s", several.keyed ? "mapping of keys to" : "list of", TypeName(several.Sample()));
   }
 };
 

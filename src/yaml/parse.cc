@@ -59,7 +59,7 @@ class TreeBuilder final : public YAML::EventHandler {
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto it = anchors_.find(anchor);
-    if (it == anchors_.end()) return Fail(mark.line + 1, "this alias is inside the block that it refers to");
+    if (it == anchors_.end()) return Fail(mark.line + 1, "this alias is inside the value that it refers to");
     if (!Charge(mark.line + 1, Count(it->second))) return;
     if (stack_.size() + Depth(it->second) > kMaxDepth) return FailDepth(mark.line + 1);
     Complete(Value(it->second), YAML::NullAnchor);
@@ -161,7 +161,7 @@ class TreeBuilder final : public YAML::EventHandler {
     else if (value.kind == Kind::kList && std::ranges::all_of(value.items, is_map))
       std::ranges::move(value.items, std::back_inserter(frame.merges));
     else
-      Fail(value.line, "\"<<\" takes a block of keys or a list of them");
+      Fail(value.line, "\"<<\" takes a mapping or a list of mappings");
   }
 
   YAML::Mark begin_;  // of the document

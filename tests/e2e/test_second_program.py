@@ -117,7 +117,7 @@ class Running(unittest.TestCase):
         self.write("guests: none\n")
         self.program.send_signal(signal.SIGHUP)
         self.wait_for("failed to load the new configuration")
-        self.assertIn("guests: must be a list of blocks", self.said)
+        self.assertIn("guests: must be a list of mappings", self.said)
         self.assertEqual(self.greetings(), "hello Edsger\n")
         self.program.send_signal(signal.SIGTERM)
         self.assertEqual(self.program.wait(30), 0)

@@ -183,10 +183,10 @@ std::string KeyRows(std::span<const Key> keys, bool for_development) {
   return out;
 }
 
-/// Of a list of blocks.
+/// Of a list of mappings.
 std::string BlockRows(const Key& list) {
   std::string out =
-      fmt::format("\nEach item of `{}` is a block:\n\n| Key | Type | Meaning |\n|---|---|---|\n", list.path);
+      fmt::format("\nEach item of `{}` is a mapping:\n\n| Key | Type | Meaning |\n|---|---|---|\n", list.path);
   for (const Key& key : list.details.items->keys)
     out += fmt::format("| `{}` | {} | {} |\n", key.path, TypeCell(key), Cell(key.help));
   return out;

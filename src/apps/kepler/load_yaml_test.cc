@@ -148,8 +148,8 @@ TEST(LoadYaml, BadChipRules_AreRejectedWithTheirPlace) {
     return LoadError("experimental:\n  hwmon:\n    chipRules:\n    - " + rule + "\n");
   };
   EXPECT_EQ(error("{pairings: {}}"), "k.yaml:4: experimental.hwmon.chipRules[0].name: is required");
-  EXPECT_EQ(error("text"), "k.yaml:4: experimental.hwmon.chipRules[0]: must be a block of keys");
-  EXPECT_THAT(error("{name: x, pairings: [1]}"), HasSubstr("chipRules[0].pairings: must be a block"));
+  EXPECT_EQ(error("text"), "k.yaml:4: experimental.hwmon.chipRules[0]: must be a mapping of keys to values");
+  EXPECT_THAT(error("{name: x, pairings: [1]}"), HasSubstr("chipRules[0].pairings: must be a mapping"));
   EXPECT_THAT(error("{name: x, pairings: {a: 1}}"), HasSubstr("chipRules[0].pairings: \"a\" is not a whole number"));
   EXPECT_THAT(error("{name: x, pairings: {1: [2]}}"), HasSubstr("chipRules[0].pairings: must be a whole number"));
   EXPECT_THAT(error("{name: x, pairings: {2000: 1}}"), HasSubstr("chipRules[0].pairings: 2000 is more than 1024"));
@@ -174,7 +174,7 @@ TEST(LoadYaml, UnknownKeyOfAChipRule_IsReportedWithTheNearest) {
 
 TEST(LoadYaml, ChipRulesThatAreNoList_AreRejected) {
   EXPECT_EQ(LoadError("experimental: {hwmon: {chipRules: x}}\n"),
-            "k.yaml:1: experimental.hwmon.chipRules: must be a list of blocks");
+            "k.yaml:1: experimental.hwmon.chipRules: must be a list of mappings");
 }
 
 TEST(LoadYaml, UnknownKeys_AreReportedWithPathLineAndNearest) {
@@ -192,14 +192,14 @@ exporter:
   EXPECT_THAT(loaded.unknown, ElementsAre("k.yaml:2: monitor.intervall: unknown key; did you mean monitor.interval?",
                                           "k.yaml:4: cpu.meters: unknown key; did you mean cpu.preferredMeters?",
                                           "k.yaml:5: staleness: unknown key; did you mean monitor.staleness?",
-                                          "k.yaml:6: monitor.interval: unknown key; write blocks, not dots",
+                                          "k.yaml:6: monitor.interval: unknown key; write nested keys, not dots",
                                           "k.yaml:9: exporter.prometheus.somethingElse: unknown key"));
   EXPECT_EQ(loaded.config.freshness.interval, seconds(5));
 }
 
 TEST(LoadYaml, WrongTypes_AreRejectedWithPathAndLine) {
   const std::pair<std::string, std::string> cases[] = {
-      {"log: debug\n", "k.yaml:1: log: must be a block of keys"},
+      {"log: debug\n", "k.yaml:1: log: must be a mapping of keys to values"},
       {"log:\n  level: [debug]\n", "k.yaml:2: log.level: must be a text"},
       {"monitor:\n  interval: {a: 1}\n", "k.yaml:2: monitor.interval: must be a duration"},
       {"monitor:\n  interval: 5\n", "k.yaml:2: monitor.interval: \"5\" is not a duration: the unit is missing"},
@@ -216,8 +216,8 @@ TEST(LoadYaml, WrongTypes_AreRejectedWithPathAndLine) {
       {"rapl:\n  zones: [~]\n", "k.yaml:2: rapl.zones: must be a list of texts"},
       {"experimental: {gpu: {idlePower: much}}\n", "experimental.gpu.idlePower: \"much\" is not a number"},
       {"experimental: {gpu: {idlePower: nan}}\n", "experimental.gpu.idlePower: \"nan\" is not a number"},
-      {"- log\n", "k.yaml:1: the file must contain a YAML mapping (KEY: VALUE)"},
-      {"just text\n", "k.yaml:1: the file must contain a YAML mapping (KEY: VALUE)"},
+      {"- log\n", "k.yaml:1: the file must contain a mapping of keys to values"},
+      {"just text\n", "k.yaml:1: the file must contain a mapping of keys to values"},
       {"log:\n  level: info\n  level: info\n", "k.yaml:3: key level is given twice, first in line 2"},
   };
   for (const auto& [yaml, expected] : cases) EXPECT_THAT(LoadError(yaml), HasSubstr(expected)) << yaml;

@@ -125,10 +125,10 @@ TEST_P(ParseWebConfigRefusal, BadValue_NamesKeyAndReason) {
 INSTANTIATE_TEST_SUITE_P(
     All, ParseWebConfigRefusal,
     ::testing::Values(
-        BadFile{"- a\n", ":1: the file must contain a YAML mapping"},
-        BadFile{"just text\n", "must contain a YAML mapping"}, BadFile{"a: [\n", ":"}, BadFile{"a: b: c\n", ":1:"},
-        BadFile{"rate_limit: {}\n---\n{}\n", ":3: a second document starts here"},
-        BadFile{"tls_server_config: []\n", "tls_server_config: must be a block of keys"},
+        BadFile{"- a\n", ":1: the file must contain a mapping of keys to values"},
+        BadFile{"just text\n", "must contain a mapping of keys to values"}, BadFile{"a: [\n", ":"},
+        BadFile{"a: b: c\n", ":1:"}, BadFile{"rate_limit: {}\n---\n{}\n", ":3: a second document starts here"},
+        BadFile{"tls_server_config: []\n", "tls_server_config: must be a mapping of keys to values"},
         BadFile{"tls_server_config: {cert_file: [a]}\n", "cert_file: must be a text"},
         BadFile{"tls_server_config: {key_file: k}\n", "cert_file or cert is needed"},
         BadFile{"tls_server_config: {cert_file: c}\n", "key_file or key is needed"},

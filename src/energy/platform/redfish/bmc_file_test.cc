@@ -128,7 +128,7 @@ TEST(ParseBmcFile, MistakesInChassis) {
 TEST(ParseBmcFile, MalformedAndTruncated) {
   EXPECT_THAT(ErrorOf("nodes: [a, b]"), HasSubstr("bmc.yaml:1: nodes: must be a"));
   EXPECT_THAT(ErrorOf("nodes: {worker-1: b"), StartsWith("/etc/kepler/bmc.yaml:"));
-  EXPECT_THAT(ErrorOf("- a"), HasSubstr("must contain a YAML mapping"));
+  EXPECT_THAT(ErrorOf("- a"), HasSubstr("must contain a mapping of keys to values"));
   EXPECT_THAT(ErrorOf("nodes: {worker-1: b, worker-1: c}"), StartsWith("/etc/kepler/bmc.yaml:1"));
   for (size_t cut = 0; cut < kUpstream.size(); ++cut) {
     const auto found = Parse(kUpstream.substr(0, cut));
