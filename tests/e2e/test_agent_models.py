@@ -12,10 +12,10 @@ import socket
 import subprocess
 import threading
 import time
-import unittest
 
 from exposition import ScrapeChecker
-from harness import Agent, free_port, require, run_tests, run_to_end, scratch_directory
+from harness import Agent, free_port, require, run_tests, run_to_end
+from scratch import ScratchTest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -61,19 +61,10 @@ def names_of_threads(process):
     return names
 
 
-class Unmetered(unittest.TestCase):
+class Unmetered(ScratchTest):
     def setUp(self):
-        self.directory = scratch_directory()
-        self.addCleanup(shutil.rmtree, self.directory)
+        super().setUp()
         os.makedirs(self.path("sys/class"))
-
-    def path(self, name):
-        return os.path.join(self.directory, name)
-
-    def write(self, name, text):
-        with open(self.path(name), "w", encoding="utf-8") as file:
-            file.write(text)
-        return self.path(name)
 
     def agent(self, *args, **popen):
         """Without a meter, on a machine of its own, guest or not."""

@@ -3,15 +3,14 @@ whatever other clients do."""
 import contextlib
 import json
 import os
-import shutil
 import signal
 import socket
 import stat
 import subprocess
-import unittest
 import zipfile
 
-from harness import end, run_tests, scratch_directory, wait_until
+from harness import run_tests, wait_until
+from scratch import LoggingProgram, ScratchTest
 from test_agent_models import Server
 from test_model_server import ModelServer, own
 from test_model_server import weights as weights_of_old_server
@@ -31,33 +30,14 @@ def model(name, machine=None):
     return json.dumps({**text, **({"machine": machine} if machine else {})})
 
 
-class Estimator(contextlib.AbstractContextManager):
+class Estimator(LoggingProgram):
     def __init__(self, directory, *args, environment=None, config_dir="/nowhere"):
-        self.path, self.log_path = os.path.join(directory, "estimator.sock"), os.path.join(directory, "estimator.log")
-        self.args = [PROGRAM, "estimator", f"--socket={self.path}", f"--config-dir={config_dir}", *args]
-        self.environment = environment or {}
-
-    def __enter__(self):
-        with open(self.log_path, "wb") as log:
-            self.process = subprocess.Popen(self.args, stdout=log, stderr=log, env={**os.environ, **self.environment})
-        try:
-            wait_until(self.is_ready, "the estimator")
-        except BaseException:
-            end(self.process)
-            raise
-        return self
-
-    def __exit__(self, *_):
-        end(self.process)
+        self.path = os.path.join(directory, "estimator.sock")
+        super().__init__([PROGRAM, "estimator", f"--socket={self.path}", f"--config-dir={config_dir}", *args],
+                         os.path.join(directory, "estimator.log"), environment)
 
     def is_ready(self):
-        if self.process.poll() is not None:
-            raise AssertionError(f"the estimator ended with {self.process.returncode}:\n{self.log()}")
         return "msg=listening" in self.log()
-
-    def log(self):
-        with open(self.log_path, encoding="utf-8") as file:
-            return file.read()
 
     def connect(self):
         client = socket.socket(socket.AF_UNIX)
@@ -85,18 +65,10 @@ class Estimator(contextlib.AbstractContextManager):
             return json.loads(received)
 
 
-class EstimatorTest(unittest.TestCase):
+class EstimatorTest(ScratchTest):
     def setUp(self):
-        self.directory = scratch_directory()
-        self.addCleanup(shutil.rmtree, self.directory)
+        super().setUp()
         self.model = self.write("model.json", model("trained"))
-
-    def write(self, name, text):
-        path = os.path.join(self.directory, name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        return path
 
     def estimator(self, *args, **options):
         return Estimator(self.directory, *(args or [f"--models={self.model}"]), **options)
@@ -192,9 +164,6 @@ class EstimatorTest(unittest.TestCase):
         for name in ("NODE_COMPONENTS_INIT_URL", "NODE_TOTAL_INIT_URL"):
             self.assertRegex(log, f"level=INFO .*is used.* name={name}")
         self.assertRegex(log, "level=WARN .*is ignored.* name=CONTAINER_TOTAL_INIT_URL reason=")
-
-    def path(self, name):
-        return os.path.join(self.directory, name)
 
     def write_old_archive(self, name):
         """As upstream packs a linear model, with weight.json: 100 W, and 3 W for 2 ms of CPU time."""

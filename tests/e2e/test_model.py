@@ -6,12 +6,11 @@ import os
 import random
 import re
 import resource
-import shutil
 import signal
 import subprocess
-import unittest
 
-from harness import run_tests, scratch_directory
+from harness import run_tests
+from scratch import ScratchTest
 
 PROGRAM = os.environ["KEPLER_MODEL_BIN"]
 ROOT = os.path.join(os.path.dirname(__file__), "..", "..")
@@ -51,24 +50,8 @@ def made_up(machines=("a", "b", "c"), rows=20, **changes):
     return "\n".join(lines) + "\n"
 
 
-class ModelTest(unittest.TestCase):
+class ModelTest(ScratchTest):
     maxDiff = None
-
-    def setUp(self):
-        self.folder = scratch_directory()
-        self.addCleanup(shutil.rmtree, self.folder)
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
-    def write(self, name, text):
-        with open(self.path(name), "w", encoding="utf-8") as file:
-            file.write(text)
-        return self.path(name)
-
-    def read(self, name):
-        with open(self.path(name), "rb") as file:
-            return file.read()
 
     def succeed(self, *arguments, **options):
         ended = run(*arguments, **options)
@@ -508,8 +491,8 @@ class WrongUsage(ModelTest):
                           ("train", f"--data={NX12}"), ("plot", f"--data={NX12}", "--output=page.pdf"),
                           ("query", "--server=http://h", "--output=x"), ("isolate", "--input=x", "--output=y", "--method=q")):
             with self.subTest(arguments):
-                ended = run(*arguments, cwd=self.folder)
-                self.assertEqual((ended.returncode, ended.stdout, os.listdir(self.folder)), (2, "", []))
+                ended = run(*arguments, cwd=self.directory)
+                self.assertEqual((ended.returncode, ended.stdout, os.listdir(self.directory)), (2, "", []))
                 program = "kepler-model" + (f" {arguments[0]}" if len(arguments) > 1 else "")
                 self.assertRegex(ended.stderr, rf"\A({program}: error: .+(, t|\? T)ry --help\n)+\Z")
 
@@ -547,14 +530,14 @@ class SomeBadRows(ModelTest):
 
 class BadInput(ModelTest):
     def refuse(self, *arguments, code=1, says=(), **options):
-        before = sorted(os.listdir(self.folder))
+        before = sorted(os.listdir(self.directory))
         ended = run(*arguments, **options)
         self.assertEqual(ended.returncode, code, ended.stderr)
         self.assertEqual(ended.stdout, "")
         self.assertEqual(len(ended.stderr.splitlines()), 1, ended.stderr)
         for words in says:
             self.assertIn(words, ended.stderr)
-        self.assertEqual(sorted(os.listdir(self.folder)), before)
+        self.assertEqual(sorted(os.listdir(self.directory)), before)
 
     def refuse_training(self, data, *arguments, **options):
         self.refuse("train", f"--data={data}", f"--output={self.path('model')}", f"--predictions={self.path('out.csv')}",
@@ -568,7 +551,7 @@ class BadInput(ModelTest):
 
     def test_files_that_cannot_be_read(self):
         self.refuse_training(self.path("none.csv"), says=["none.csv: No such file or directory"])
-        self.refuse_training(self.folder, says=[f"{self.folder}: Is a directory"])
+        self.refuse_training(self.directory, says=[f"{self.directory}: Is a directory"])
         with open(self.path("large.csv"), "w", encoding="utf-8") as file:
             file.truncate((1 << 30) + 1)
         self.refuse_training(self.path("large.csv"), says=["large.csv: larger than the maximum of 1024 MiB"])
@@ -698,7 +681,7 @@ class Usage(ModelTest):
                                         *more], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
             self.assertEqual(ended.returncode, 1)
             self.assertIn("standard output: No space left on device", ended.stderr)
-            self.assertEqual(os.listdir(self.folder), ["data.csv"])
+            self.assertEqual(os.listdir(self.directory), ["data.csv"])
 
 
 class Machine(ModelTest):

@@ -5,20 +5,19 @@ import os
 import shutil
 import socket
 import subprocess
-import unittest
 
-from harness import Agent, end, free_port, run_tests, scratch_directory, wait_until
+from harness import Agent, end, free_port, run_tests, wait_until
 from kubernetes import make_certificates
+from scratch import ScratchTest
 from test_model_server import PROGRAM, USERS, own
 
 TLS = b"tls_server_config:\n  cert_file: server.crt\n  key_file: server.key\n"
 CLIENTS = b"  client_auth_type: RequireAndVerifyClientCert\n  client_ca_file: ca.crt\n"
 
 
-class PushAndPull(unittest.TestCase):
+class PushAndPull(ScratchTest):
     def setUp(self):
-        self.directory = scratch_directory()
-        self.addCleanup(shutil.rmtree, self.directory)
+        super().setUp()
         make_certificates(self.directory)
         os.makedirs(self.path("store"))
         self.write("password", b"secret\n")
@@ -29,19 +28,6 @@ class PushAndPull(unittest.TestCase):
             subprocess.run(["openssl", "pkey", "-in", self.path(name), "-pubout", "-out", self.path(name + ".pem")],
                            check=True, capture_output=True)
         self.port = free_port()
-
-    def path(self, name):
-        return os.path.join(self.directory, name)
-
-    def write(self, name, content):
-        os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
-        with open(self.path(name), "wb") as file:
-            file.write(content)
-        return self.path(name)
-
-    def read(self, name):
-        with open(self.path(name), "rb") as file:
-            return file.read()
 
     @contextlib.contextmanager
     def server(self, web):

@@ -15,11 +15,11 @@ import socket
 import subprocess
 import threading
 import time
-import unittest
 import zipfile
 
 from exposition import Exposition
-from harness import Agent, end, free_port, require, run_tests, scratch_directory, wait_until
+from harness import Agent, free_port, require, run_tests, wait_until
+from scratch import LoggingProgram, ScratchTest
 
 PROGRAM = os.path.abspath(os.environ["KEPLER_MODEL_BIN"])
 KILLS = int(os.environ.get("KEPLER_E2E_KILLS", "8"))  # of the server while it publishes
@@ -65,37 +65,15 @@ def own(name, watts, version=1):
                                        "predictor": {"formula": "linear", "bias": watts, "weights": [0]}}]})
 
 
-class ModelServer(contextlib.AbstractContextManager):
+class ModelServer(LoggingProgram):
     def __init__(self, store, *args, environment=None, log):
-        self.port, self.log_path = free_port(), log
-        self.args = [PROGRAM, "serve", f"--listen-address=127.0.0.1:{self.port}", "--scan-interval=100ms",
-                     "--config-dir=/nowhere", *args]
-        if store:
-            self.args.append(f"--store={store}")
-        self.environment = environment or {}
-
-    def __enter__(self):
-        with open(self.log_path, "wb") as log:
-            self.process = subprocess.Popen(self.args, stdout=log, stderr=log, env={**os.environ, **self.environment})
-        try:
-            wait_until(self.is_ready, "the model server")
-        except BaseException:
-            end(self.process)
-            raise
-        return self
-
-    def __exit__(self, *_):
-        end(self.process)
+        self.port = free_port()
+        super().__init__([PROGRAM, "serve", f"--listen-address=127.0.0.1:{self.port}", "--scan-interval=100ms",
+                          "--config-dir=/nowhere", *args, *([f"--store={store}"] if store else [])], log, environment)
 
     def is_ready(self):
-        if self.process.poll() is not None:
-            raise AssertionError(f"the model server ended with {self.process.returncode}:\n{self.log()}")
         with contextlib.suppress(OSError):
             return self.get("/healthz")[0] in (200, 401)  # 401: there are users
-
-    def log(self):
-        with open(self.log_path, encoding="utf-8") as file:
-            return file.read()
 
     def request(self, method, path, body=None, headers=None):
         """(status, headers, body)"""
@@ -123,10 +101,9 @@ class ModelServer(contextlib.AbstractContextManager):
         return Exposition(self.get("/metrics")[2].decode()).value(name, **labels)
 
 
-class ModelServerTest(unittest.TestCase):
+class ModelServerTest(ScratchTest):
     def setUp(self):
-        self.directory = scratch_directory()
-        self.addCleanup(shutil.rmtree, self.directory)
+        super().setUp()
         types = {"1": {"attrs": XEON, "members": ["a"]}, "10": {"attrs": EPYC, "members": []}}
         self.write("store/v0.7/ec2-0.7.11/metadata.json", json.dumps({"name": "ec2-0.7.11"}).encode())
         self.write("store/v0.7/ec2-0.7.11/node_type_index.json", json.dumps(types).encode())
@@ -136,15 +113,6 @@ class ModelServerTest(unittest.TestCase):
             self.write(f"store/{GROUP}{name}.zip", content)
         self.write(f"store/{GROUP}SGDRegressorTrainer_1.json", weights(50).encode())
         self.write("store/own/epyc/model.json", own("trained", 123).encode())
-
-    def path(self, name):
-        return os.path.join(self.directory, name)
-
-    def write(self, name, content):
-        os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
-        with open(self.path(name), "wb") as file:
-            file.write(content)
-        return self.path(name)
 
     def server(self, *args, store="store", **options):
         return ModelServer(store and self.path(store), *args, log=self.path("log"), **options)

@@ -7,9 +7,9 @@ import os
 import shutil
 import subprocess
 import threading
-import unittest
 
-from harness import Agent, require, run_tests, scratch_directory, wait_until
+from harness import Agent, require, run_tests, wait_until
+from scratch import ScratchTest
 from test_estimator import GO_BODY, Estimator
 
 PROGRAM = os.path.abspath(os.environ["KEPLER_MODEL_BIN"])
@@ -80,18 +80,14 @@ class OldServer(contextlib.AbstractContextManager):
         return "200 OK", "application/json", json.dumps(weights).encode()
 
 
-class OldModelServer(unittest.TestCase):
+class OldModelServer(ScratchTest):
     def setUp(self):
-        self.directory = scratch_directory()
-        self.addCleanup(shutil.rmtree, self.directory)
+        super().setUp()
         os.makedirs(self.path("sys/class"))
         machine = json.loads(subprocess.run([PROGRAM, "machine"], check=True, capture_output=True, text=True).stdout)
         require("processor" in machine, "this machine's processor has no name")
         self.machine = {"vendor": "", "processor": machine["processor"], "cores": machine["cores"], "chips": machine["chips"],
                         "memory": machine["memory_gib"], "frequency": machine.get("frequency_mhz", 0), "threads_per_core": 1}
-
-    def path(self, name):
-        return os.path.join(self.directory, name)
 
     def agent(self, server, *args):
         return Agent("--host.sysfs", self.path("sys"), "--monitor.interval=300ms", f"--model.server={server.url}",
