@@ -3,9 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
-#include <string>
-#include <vector>
+#include "apps/kepler-model/environment_test_util.h"
 
 namespace kepler::lab::tool {
 namespace {
@@ -13,20 +11,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-using Names = std::map<std::string, std::string, std::less<>>;
-
 constexpr char kZip[] = "https://models.example/GradientBoostingRegressorTrainer_0.zip";
-
-/// The names that are set, with what becomes of them.
-std::vector<std::string> Apply(Estimating& config, const Names& names) {
-  std::vector<std::string> uses;
-  for (const EnvironmentUse& use : ApplyEnvironment(config, [&](std::string_view name) {
-         const auto found = names.find(name);
-         return found == names.end() ? std::string() : found->second;
-       }))
-    uses.push_back(use.name + (use.reason.empty() ? "" : " ignored"));
-  return uses;
-}
 
 TEST(EstimatorSettings, NothingWithoutNames) {
   Estimating config;

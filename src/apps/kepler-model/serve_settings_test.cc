@@ -4,9 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <map>
-#include <string>
 
+#include "apps/kepler-model/environment_test_util.h"
 #include "testing/fake_tree.h"
 
 namespace kepler::lab::tool {
@@ -14,19 +13,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-using Names = std::map<std::string, std::string, std::less<>>;
-
-/// The ignored names, each with "=" and the beginning of the reason; the used ones as they are.
-std::vector<std::string> Apply(Serving& config, const Names& names) {
-  std::vector<std::string> uses;
-  for (const EnvironmentUse& use : ApplyEnvironment(config, [&](std::string_view name) {
-         const auto found = names.find(name);
-         return found == names.end() ? std::string() : found->second;
-       }))
-    uses.push_back(use.name + (use.reason.empty() ? "" : " ignored"));
-  return uses;
-}
 
 TEST(ServeSettings, DefaultsWithoutAnyName) {
   Serving config;

@@ -4,9 +4,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "energy/meter.h"
+#include "energy/rapl/metered_source_test_util.h"
 #include "energy/rapl/msr_test_util.h"
-#include "testing/fake_clock.h"
 
 namespace kepler::energy::rapl {
 namespace {
@@ -17,7 +16,7 @@ using ::testing::HasSubstr;
 
 constexpr uint32_t kCountsPerJoule = 16'384;
 
-class MsrSourceTest : public ::testing::Test {
+class MsrSourceTest : public MeteredSourceTest {
  protected:
   MsrSourceTest() {
     machine_.Processor("0000", "0006", "0055");
@@ -30,34 +29,17 @@ class MsrSourceTest : public ::testing::Test {
     machine_.Set(cpu, kPackageMsr, count);
     machine_.Set(cpu, kDramMsr, count);
   }
+  std::unique_ptr<MsrSource> Make(const std::vector<std::string>& zones) {
+    return std::make_unique<MsrSource>(tree_.root(), zones, machine_.device_path(), clock_);
+  }
   Result<std::vector<Domain>> Discover(const std::vector<std::string>& zones = {}) {
-    source_ = std::make_unique<MsrSource>(tree_.root(), zones, machine_.device_path(), clock_);
+    source_ = Make(zones);
     return source_->Discover();
   }
-  void StartMeter(const std::vector<std::string>& zones = {}) {
-    meter_ = std::make_unique<Meter>(std::make_unique<MsrSource>(tree_.root(), zones, machine_.device_path(), clock_),
-                                     clock_);
-    const Status opened = meter_->Open();
-    ASSERT_TRUE(opened) << opened.error().message;
-    meter_->Sample();
-  }
-  void After(Nanoseconds time) {
-    clock_.Advance(time);
-    meter_->Sample();
-  }
-  int64_t Uj(size_t zone) const { return meter_->deltas()[zone].energy.microjoules(); }
-  static std::vector<std::string> Keys(const Result<std::vector<Domain>>& domains) {
-    std::vector<std::string> keys;
-    if (domains)
-      for (const Domain& domain : *domains) keys.push_back(domain.key);
-    return keys;
-  }
+  void StartMeter(const std::vector<std::string>& zones = {}) { Start(Make(zones)); }
 
-  testing::FakeTree tree_;
-  testing::FakeClock clock_;
   MsrMachine machine_{tree_};
   std::unique_ptr<MsrSource> source_;
-  std::unique_ptr<Meter> meter_;
 };
 
 TEST_F(MsrSourceTest, Discover_TwoSockets_ZonesPathsAndRangesOfTheRegistersThatCount) {

@@ -5,9 +5,8 @@
 
 #include <filesystem>
 
-#include "energy/meter.h"
+#include "energy/rapl/metered_source_test_util.h"
 #include "energy/rapl/perf_test_util.h"
-#include "testing/fake_clock.h"
 
 namespace kepler::energy::rapl {
 namespace {
@@ -20,7 +19,7 @@ constexpr uint64_t kCores = 1;  // config values
 constexpr uint64_t kPkg = 2;
 constexpr uint64_t kRam = 3;
 
-class PerfSourceTest : public ::testing::Test {
+class PerfSourceTest : public MeteredSourceTest {
  protected:
   PerfSourceTest() {
     machine_.Online("0-3");
@@ -36,28 +35,9 @@ class PerfSourceTest : public ::testing::Test {
   std::unique_ptr<PerfSource> Make(const std::vector<std::string>& zones = {}) {
     return std::make_unique<PerfSource>(tree_.root(), zones, machine_.opener(), clock_);
   }
-  void StartMeter(const std::vector<std::string>& zones = {}) {
-    meter_ = std::make_unique<Meter>(Make(zones), clock_);
-    const Status opened = meter_->Open();
-    ASSERT_TRUE(opened) << opened.error().message;
-    meter_->Sample();
-  }
-  void After(Nanoseconds time) {
-    clock_.Advance(time);
-    meter_->Sample();
-  }
-  int64_t Uj(size_t zone) const { return meter_->deltas()[zone].energy.microjoules(); }
-  static std::vector<std::string> Keys(const Result<std::vector<Domain>>& domains) {
-    std::vector<std::string> keys;
-    if (domains)
-      for (const Domain& domain : *domains) keys.push_back(domain.key);
-    return keys;
-  }
+  void StartMeter(const std::vector<std::string>& zones = {}) { Start(Make(zones)); }
 
-  testing::FakeTree tree_;
-  testing::FakeClock clock_;
   PerfMachine machine_{tree_};
-  std::unique_ptr<Meter> meter_;
 };
 
 TEST_F(PerfSourceTest, Discover_TwoSockets_DomainsAsInPowercapWithoutARange) {

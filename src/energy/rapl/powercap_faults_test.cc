@@ -6,11 +6,9 @@
 #include <unistd.h>
 
 #include "base/unique_fd.h"
-#include "energy/meter.h"
+#include "energy/rapl/metered_source_test_util.h"
 #include "energy/rapl/powercap_source.h"
 #include "testing/as_nobody.h"
-#include "testing/fake_clock.h"
-#include "testing/fake_tree.h"
 
 namespace kepler::energy::rapl {
 namespace {
@@ -19,19 +17,14 @@ using namespace std::chrono_literals;
 using testing::AsNobody;
 using ::testing::HasSubstr;
 
-class PowercapFaultsTest : public ::testing::Test {
+class PowercapFaultsTest : public MeteredSourceTest {
  protected:
   void SetUp() override {
     Zone("intel-rapl:0", "package-0");
     Zone("intel-rapl:0:0", "dram");
     Restart();
   }
-  void Restart() {
-    meter_ = std::make_unique<Meter>(std::make_unique<PowercapSource>(tree_.root(), std::vector<std::string>{}, clock_),
-                                     clock_);
-    ASSERT_TRUE(meter_->Open());
-    meter_->Sample();
-  }
+  void Restart() { Start(std::make_unique<PowercapSource>(tree_.root(), std::vector<std::string>{}, clock_)); }
   static std::string Base(const std::string& entry) { return "class/powercap/" + entry + "/"; }
   void Zone(const std::string& entry, const std::string& name) {
     tree_.Write(Base(entry) + "name", name + "\n");
@@ -41,15 +34,6 @@ class PowercapFaultsTest : public ::testing::Test {
   void Count(const std::string& entry, uint64_t value) {
     tree_.Write(Base(entry) + "energy_uj", std::to_string(value) + "\n");
   }
-  void After(Nanoseconds time) {
-    clock_.Advance(time);
-    meter_->Sample();
-  }
-  int64_t Uj(size_t zone) const { return meter_->deltas()[zone].energy.microjoules(); }
-
-  testing::FakeTree tree_;
-  testing::FakeClock clock_;
-  std::unique_ptr<Meter> meter_;
 };
 
 TEST_F(PowercapFaultsTest, CounterWraps_EnergyIsExact) {
