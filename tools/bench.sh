@@ -18,6 +18,8 @@
 #   tools/bench.sh exporters [--build DIR] [--strict] [--source bpf|procfs] [--processes N] [--rounds N]
 #     A plain agent, and one that sends by OpenTelemetry and remote write, writes JSON lines and has 50 viewers of its live page:
 #     ticks, scrapes, pushes, memory. Takes two minutes.
+#   tools/bench.sh screens [--build DIR] [--strict] [--source bpf|procfs] [--processes N] [--seconds N]
+#     The live page in headless Chromium (first paint, updates) and the CPU use of kepler top in tmux. Takes four minutes.
 #   tools/bench.sh server [--build DIR] [--strict] [--rate N] [--seconds N]
 #     kepler-model serve with 5,000 models: startup, memory, 1,000 requests a second, 10,000 agents. A Flask server with the
 #     same answer is measured in the same run, if python3-flask is installed. Takes one minute.
@@ -29,7 +31,7 @@ source "$(dirname "$0")/lib.sh"
 
 bench=agent
 case "${1:-}" in
-  agent | activity | exporters | meters | models | server) bench=$1; shift ;;
+  agent | activity | exporters | meters | models | screens | server) bench=$1; shift ;;
 esac
 programs=(kepler sleepers yardstick scrapers context_switches process_lives thread_exits)
 [ "$bench" != models ] || programs=(model_training)
