@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <expected>
+#include <numeric>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -15,22 +18,27 @@ namespace {
 /// Maximum number of models in a message, for sets with hundreds of models.
 constexpr size_t kMaxNamed = 8;
 
-std::unexpected<Error> Unfit(std::string reason) { return Fail(ErrorKind::kUnavailable, std::move(reason)); }
+/// Why a model cannot be used here. A set may have thousands of models, so Explain() makes the text for a few.
+enum class Unfit : uint8_t {
+  kNoComponent,
+  kTooSlow,
+  kMissingFeatures,
+  kNoMachine,
+  kUnknownHere,
+  kOtherProcessor,
+  kOtherMachine,
+};
+template <class T>
+using Judged = std::expected<T, Unfit>;
 
-Result<size_t> FindComponent(const PowerModel& model, Component wanted) {
-  const auto found = std::ranges::find(model.components, wanted, &ComponentModel::component);
-  if (found == model.components.end())
-    return Fail(ErrorKind::kNotFound, fmt::format("it does not have {}", Name(wanted)));
-  return static_cast<size_t>(found - model.components.begin());
+bool IsMissing(const PowerModel& model, const ComponentModel& component, size_t feature, const Situation& here) {
+  return Counts(component.predictor, feature) && !here.has(model.features[feature]);
 }
 
-Status CheckFeatures(const PowerModel& model, const ComponentModel& component, const Situation& here) {
-  std::vector<std::string_view> missing;
+bool HasFeatures(const PowerModel& model, const ComponentModel& component, const Situation& here) {
   for (size_t i = 0; i < model.features.size(); ++i)
-    if (Counts(component.predictor, i) && !here.has(model.features[i])) missing.push_back(model.features[i]);
-  if (missing.empty()) return {};
-  return Unfit(
-      fmt::format("it needs {}, which {} unknown here", fmt::join(missing, ", "), missing.size() == 1 ? "is" : "are"));
+    if (IsMissing(model, component, i, here)) return false;
+  return true;
 }
 
 double SimilarityTo(const std::optional<MachineSpec>& machine, const MachineSpec& here) {
@@ -39,35 +47,65 @@ double SimilarityTo(const std::optional<MachineSpec>& machine, const MachineSpec
 }
 
 /// Returns how a machine is like this one; an error if it is another machine.
-Result<Match> CheckMachine(const PowerModel& model, const MachineSpec& here) {
+Judged<Match> CheckMachine(const PowerModel& model, double similarity, const MachineSpec& here) {
   const std::optional<MachineSpec>& machine = model.machine;
-  if (!machine) return Unfit("it does not name its machine");
+  if (!machine) return std::unexpected(Unfit::kNoMachine);
   if (here.processor.empty() && !(here.is_guest && !here.cpuid.vendor.empty()))
-    return Unfit("the processor of this machine is unknown");
+    return std::unexpected(Unfit::kUnknownHere);
   if (!here.processor.empty() && Covers(here, *machine)) return Match::kSameMachine;
   if (here.is_guest) {
-    KEPLER_CHECK_OK(CheckProcessor(here, *machine));
+    if (!CheckProcessor(here, *machine)) return std::unexpected(Unfit::kOtherProcessor);
     return Match::kSameProcessor;
   }
-  const double similarity = SimilarityTo(machine, here);
   if (similarity >= kMinSimilarity) return Match::kSimilar;
   if (model.per == Per::kCore && machine->processor == here.processor) return Match::kScalesPerCore;
-  return Unfit(fmt::format("its machine ({}) is similar to this one ({}) by {:.0f} %, below {:.0f} %",
-                           machine->processor.empty() ? "no processor given" : machine->processor, here.processor,
-                           std::floor(similarity * 100), kMinSimilarity * 100));
+  return std::unexpected(Unfit::kOtherMachine);
 }
 
-Result<Choice> Judge(const KnownModel& known, Component wanted, const Situation& here) {
+Judged<Choice> Judge(const KnownModel& known, Component wanted, const Situation& here) {
   const PowerModel& model = known.model;
-  KEPLER_TRY(const size_t at, FindComponent(model, wanted));
-  const ComponentModel& component = model.components[at];
-  KEPLER_CHECK_OK(CheckFeatures(model, component, here));
-  const auto match = CheckMachine(model, here.machine);
+  const auto component = std::ranges::find(model.components, wanted, &ComponentModel::component);
+  if (component == model.components.end()) return std::unexpected(Unfit::kNoComponent);
+  if (!HasFeatures(model, *component, here)) return std::unexpected(Unfit::kMissingFeatures);
+  const double similarity = SimilarityTo(model.machine, here.machine);
+  const auto match = CheckMachine(model, similarity, here.machine);
   if (!match && !known.chosen) return std::unexpected(match.error());
-  return Choice{.component = at,
+  return Choice{.component = static_cast<size_t>(component - model.components.begin()),
                 .match = match.value_or(Match::kNamed),
-                .similarity = SimilarityTo(model.machine, here.machine),
-                .expected = match && *match == Match::kSameMachine ? component.accuracy : component.unseen};
+                .similarity = similarity,
+                .expected = match && *match == Match::kSameMachine ? component->accuracy : component->unseen};
+}
+
+std::string ExplainFeatures(const PowerModel& model, Component wanted, const Situation& here) {
+  const auto component = std::ranges::find(model.components, wanted, &ComponentModel::component);
+  std::vector<std::string_view> missing;
+  for (size_t i = 0; i < model.features.size(); ++i)
+    if (IsMissing(model, *component, i, here)) missing.push_back(model.features[i]);
+  return fmt::format("it needs {}, which {} unknown here", fmt::join(missing, ", "),
+                     missing.size() == 1 ? "is" : "are");
+}
+
+std::string Explain(const PowerModel& model, Unfit reason, Component wanted, const Situation& here) {
+  switch (reason) {
+    case Unfit::kNoComponent:
+      return fmt::format("it does not have {}", Name(wanted));
+    case Unfit::kTooSlow:
+      return "it takes too long to predict";
+    case Unfit::kMissingFeatures:
+      return ExplainFeatures(model, wanted, here);
+    case Unfit::kNoMachine:
+      return "it does not name its machine";
+    case Unfit::kUnknownHere:
+      return "the processor of this machine is unknown";
+    case Unfit::kOtherProcessor:
+      return CheckProcessor(here.machine, *model.machine).error().message;
+    case Unfit::kOtherMachine:
+      break;
+  }
+  const std::string& processor = model.machine->processor;
+  return fmt::format("its machine ({}) is similar to this one ({}) by {:.0f} %, below {:.0f} %",
+                     processor.empty() ? "no processor given" : processor, here.machine.processor,
+                     std::floor(SimilarityTo(model.machine, here.machine) * 100), kMinSimilarity * 100);
 }
 
 /// Rank of a model; smaller is better. An error of 0 % means that no row reached one milliwatt, so no power was
@@ -80,14 +118,25 @@ auto RankOf(const Choice& choice, const KnownModel& known, bool only_load) {
                     std::string_view(known.source));
 }
 
-/// `kind`: kNotFound if no model has the component.
-std::unexpected<Error> NoneFits(Component wanted, ErrorKind kind, std::vector<std::string> reasons) {
-  if (reasons.empty()) return Fail(kind, "there are no models");
-  std::ranges::sort(reasons);
-  const size_t more = reasons.size() - std::min(reasons.size(), kMaxNamed);
-  reasons.resize(reasons.size() - more);
-  return Fail(kind, fmt::format("no model fits for {}: {}{}", Name(wanted), fmt::join(reasons, "; "),
-                                more > 0 ? fmt::format("; and {} more", more) : ""));
+/// `reasons`: of each model.
+std::unexpected<Error> NoneFits(const ModelSet& models, const std::vector<Unfit>& reasons, Component wanted,
+                                const Situation& here) {
+  if (models.empty()) return Fail(ErrorKind::kNotFound, "there are no models");
+  std::vector<size_t> named(models.size());
+  std::iota(named.begin(), named.end(), size_t{0});
+  const size_t count = std::min(named.size(), kMaxNamed);
+  const auto by_name = [&](size_t i) { return std::tie(models[i]->model.name, models[i]->source); };
+  std::ranges::partial_sort(named, named.begin() + static_cast<std::ptrdiff_t>(count), {}, by_name);
+  const size_t more = named.size() - count;
+  named.resize(count);
+  std::vector<std::string> texts;
+  for (const size_t i : named)
+    texts.push_back(fmt::format("{} ({}): {}", models[i]->model.name, models[i]->source,
+                                Explain(models[i]->model, reasons[i], wanted, here)));
+  const bool none_has = std::ranges::all_of(reasons, [](Unfit reason) { return reason == Unfit::kNoComponent; });
+  return Fail(none_has ? ErrorKind::kNotFound : ErrorKind::kUnavailable,
+              fmt::format("no model fits for {}: {}{}", Name(wanted), fmt::join(texts, "; "),
+                          more > 0 ? fmt::format("; and {} more", more) : ""));
 }
 
 }  // namespace
@@ -99,22 +148,19 @@ std::string_view Name(Match match) {
 
 Result<Choice> ChooseModel(const ModelSet& models, Component wanted, const Situation& here) {
   std::optional<Choice> best;
-  std::vector<std::string> reasons;
-  ErrorKind kind = ErrorKind::kNotFound;
+  std::vector<Unfit> reasons;  // of each model, while none fits
   for (size_t i = 0; i < models.size(); ++i) {
-    const KnownModel& known = *models[i];
     const bool too_slow = i < here.too_slow.size() && here.too_slow[i];
-    auto judged = too_slow ? Unfit("it takes too long to predict") : Judge(known, wanted, here);
+    auto judged = too_slow ? std::unexpected(Unfit::kTooSlow) : Judge(*models[i], wanted, here);
     if (!judged) {
-      if (judged.error().kind != ErrorKind::kNotFound) kind = judged.error().kind;
-      reasons.push_back(fmt::format("{} ({}): {}", known.model.name, known.source, judged.error().message));
+      if (!best) reasons.push_back(judged.error());
       continue;
     }
     judged->model = i;
     const auto rank = [&](const Choice& choice) { return RankOf(choice, *models[choice.model], here.only_load); };
     if (!best || rank(*judged) < rank(*best)) best = *judged;
   }
-  if (!best) return NoneFits(wanted, kind, std::move(reasons));
+  if (!best) return NoneFits(models, reasons, wanted, here);
   return *best;
 }
 

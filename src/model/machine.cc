@@ -63,16 +63,15 @@ void EraseNumbersOfNoModel(std::string& text) {
 
 /// Returns 1 for equal texts; otherwise half of |common letters| ÷ |letters of both|.
 double TextSimilarity(std::string_view a, std::string_view b) {
-  const auto letters = [](std::string_view text) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  if (std::ranges::equal(a, b, {}, lower, lower)) return 1;
+  const auto letters = [&](std::string_view text) {
     std::bitset<UCHAR_MAX + 1> set;
-    for (const char c : text) set.set(static_cast<unsigned char>(c));
+    for (const char c : text) set.set(static_cast<unsigned char>(lower(c)));
     return set;
   };
-  const std::string lower_a = ToLowerAscii(a);
-  const std::string lower_b = ToLowerAscii(b);
-  if (lower_a == lower_b) return 1;
-  const auto in_a = letters(lower_a);
-  const auto in_b = letters(lower_b);
+  const auto in_a = letters(a);
+  const auto in_b = letters(b);
   return 0.5 * static_cast<double>((in_a & in_b).count()) / static_cast<double>((in_a | in_b).count());
 }
 
