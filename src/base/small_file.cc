@@ -73,7 +73,10 @@ Result<std::string> ReadSecretFile(const std::string& path) {
 
 FileStamp StampOf(const std::string& path) {
   struct stat info{};
-  if (::stat(path.c_str(), &info) != 0) return {};
+  return ::stat(path.c_str(), &info) == 0 ? StampOf(info) : FileStamp{};
+}
+
+FileStamp StampOf(const struct stat& info) {
   return {.device = info.st_dev,
           .inode = info.st_ino,
           .size = info.st_size,

@@ -1,5 +1,6 @@
 #pragma once
 // Reads and writes small files, and detects replaced or rewritten files with a stamp.
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <cstddef>
@@ -36,6 +37,7 @@ struct FileStamp {
   bool operator==(const FileStamp&) const = default;
 };
 [[nodiscard]] FileStamp StampOf(const std::string& path);
+[[nodiscard]] FileStamp StampOf(const struct stat& info);
 
 /// Writes all of `text` to the open file `fd` on the calling thread. `path` is for the error, which is as of FailErrno.
 /// After an error, a part of the text may be written.

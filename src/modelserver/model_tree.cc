@@ -25,33 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Limits of a scan: a link to a directory above it would never end.
-constexpr int kMaxDepth = 8;
-constexpr size_t kMaxFiles = 200'000;
-constexpr char kTypesFile[] = "node_type_index.json";
-
-/// Parts of a relative path from its end: [pipeline]/[source]/[output]/[group]/[name].
-struct UpstreamPath {
-  std::string pipeline_dir;  // relative; "" if the root is the pipeline
-  std::string source;
-  model::OutputType output;
-  std::string group;
-  std::string name;
-};
-
-std::optional<UpstreamPath> ParseUpstream(const fs::path& relative) {
-  const fs::path group = relative.parent_path();
-  const fs::path output = group.parent_path();
-  const fs::path source = output.parent_path();
-  const auto type = model::OutputTypeOf(output.filename().string());
-  if (!type || source.filename().empty()) return std::nullopt;
-  return UpstreamPath{.pipeline_dir = source.parent_path().string(),
-                      .source = NormalSource(source.filename().string()),
-                      .output = *type,
-                      .group = group.filename().string(),
-                      .name = relative.stem().string()};
-}
-
 bool IsServedTrainer(std::string_view name) {
   const std::string_view trainer = model::TrainerOf(name);
   return trainer == model::kLinearTrainer ||
@@ -75,8 +48,7 @@ bool CanBeArchive(const model::PowerModel& model) {
 /// Makes an index. Models of the previous index whose files have not changed are copied.
 class Builder {
  public:
-  Builder(const std::string& root, const std::map<std::string, FileStamp>& stamps, const ModelIndex* previous)
-      : root_(root), stamps_(stamps) {
+  Builder(const std::string& root, const Stamps& stamps, const ModelIndex* previous) : root_(root), stamps_(stamps) {
     if (previous == nullptr) return;
     for (const StoredModel& model : previous->models) known_.emplace(model.id, &model);
   }
@@ -89,7 +61,7 @@ class Builder {
       const fs::path path(relative);
       if (path.filename() == kOwnFile)
         Add(path.parent_path().string(), [&] { return ReadOwn(relative); });
-      else if (const auto upstream = ParseUpstream(path); upstream && upstream->name != "metadata")
+      else if (const auto upstream = ParseUpstream(relative); upstream && upstream->name != "metadata")
         Add((path.parent_path() / upstream->name).string(), [&] { return ReadUpstream(*upstream, path); });
     }
     std::ranges::sort(index_.models, {}, &StoredModel::id);
@@ -157,7 +129,7 @@ class Builder {
   }
 
   [[nodiscard]] bool TypesUnchanged(const StoredModel& model) const {
-    const auto machine = MachineOf(ParseUpstream(fs::path(model.id + ".zip"))->pipeline_dir, model.type);
+    const auto machine = MachineOf(ParseUpstream(model.id + ".zip")->pipeline_dir, model.type);
     return !machine || machine == model.machine();
   }
 
@@ -286,7 +258,7 @@ class Builder {
   }
 
   const std::string& root_;
-  const std::map<std::string, FileStamp>& stamps_;
+  const Stamps& stamps_;
   std::map<std::string, const StoredModel*, std::less<>> known_;
   std::map<std::string, std::vector<model::NodeType>, std::less<>> types_of_;  // by directory of the pipeline
   std::set<std::string> seen_;
@@ -294,51 +266,13 @@ class Builder {
   ModelIndex index_;
 };
 
-/// Files that a scan stamps: everything else in the tree may change without a new index.
-bool IsOfInterest(const fs::path& relative) {
-  const std::string name = relative.filename().string();
-  if (name == kOwnFile || name == kSignatureFile || name == kTypesFile) return true;
-  const std::string suffix = relative.extension().string();
-  return (suffix == ".zip" || suffix == ".json") && ParseUpstream(relative);
-}
-
 }  // namespace
 
-Result<ModelTree::Stamps> ModelTree::List() const {
-  constexpr auto kOptions =
-      fs::directory_options::follow_directory_symlink | fs::directory_options::skip_permission_denied;
-  std::error_code error;
-  fs::recursive_directory_iterator walk(root_, kOptions, error);
-  if (error) return Fail(KindOfErrno(error.value()), fmt::format("list {}: {}", root_, error.message()));
-  Stamps stamps;
-  const auto AddStamp = [&](const fs::path& relative) {
-    const fs::path path = root_ / relative;
-    if (std::error_code ignored; fs::is_regular_file(path, ignored))
-      stamps.emplace(relative.string(), StampOf(path.string()));
-  };
-  size_t files = 0;
-  for (; walk != fs::recursive_directory_iterator(); walk.increment(error)) {
-    if (error) break;
-    const bool is_hidden = walk->path().filename().string().starts_with('.');
-    if (is_hidden || walk.depth() >= kMaxDepth) walk.disable_recursion_pending();
-    if (is_hidden) continue;
-    if (++files > kMaxFiles)
-      return Fail(ErrorKind::kInvalid, fmt::format("{}: it has more than {} files", root_, kMaxFiles));
-    const fs::path relative = walk->path().lexically_relative(root_);
-    if (IsOfInterest(relative)) AddStamp(relative);
-    // A publish replaces the link to a version. The version that is listed next may be removed meanwhile.
-    if (std::error_code ignored; walk->is_symlink(ignored))
-      for (const char* file : {kOwnFile, kSignatureFile}) AddStamp(relative / file);
-  }
-  if (error) return Fail(KindOfErrno(error.value()), fmt::format("list {}: {}", root_, error.message()));
-  return stamps;
-}
-
 Result<std::shared_ptr<const ModelIndex>> ModelTree::Scan() {
-  auto listed = List();
+  auto listed = ListStore(root_);
   // A directory can be removed while it is listed.
   for (int retries = 0; !listed && listed.error().kind == ErrorKind::kNotFound && retries < 3; ++retries)
-    listed = List();
+    listed = ListStore(root_);
   KEPLER_TRY(Stamps stamps, std::move(listed));
   if (latest_ != nullptr && stamps == stamps_) return latest_;
   auto next = std::make_shared<ModelIndex>(Builder(root_, stamps, latest_.get()).Build());

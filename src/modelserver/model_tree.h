@@ -4,12 +4,12 @@
 // node_type_index.json in each pipeline; the root may be any directory above the sources. Our own models are
 // directories with model.json and model.json.sig. Anybody may edit the tree: a broken file is skipped with a reason,
 // and hidden directories are not read. Blocks; one thread at a time.
-#include <map>
 #include <memory>
 #include <string>
 
 #include "base/result.h"
 #include "modelserver/model_index.h"
+#include "modelserver/store_files.h"
 
 namespace kepler::modelserver {
 
@@ -23,10 +23,6 @@ class ModelTree {
   [[nodiscard]] const std::string& root() const { return root_; }
 
  private:
-  using Stamps = std::map<std::string, FileStamp>;  // by relative path
-
-  [[nodiscard]] Result<Stamps> List() const;
-
   std::string root_;
   Stamps stamps_;
   std::shared_ptr<const ModelIndex> latest_;
