@@ -55,7 +55,7 @@ class Collected(DataTest):
         shuffled = self.succeed("collect", "--dry-run", "--seed=3")
         self.assertEqual(shuffled, self.succeed("collect", "--dry-run", "--seed=3"))
         self.assertNotEqual(shuffled, self.succeed("collect", "--dry-run"))
-        self.assertEqual(os.listdir(self.folder), [])
+        self.assertEqual(os.listdir(self.directory), [])
 
     def test_dry_run_names_the_stressors_that_are_not_there(self):
         self.assertIn("stress-ng is not installed",
@@ -139,7 +139,7 @@ class Collected(DataTest):
         raw = self.path("table.csv.raw.json")
         self.assertIn(f"no energy of worker changes", ended.stderr)
         self.assertIn(f"the recording is in {raw}", ended.stderr)
-        self.assertEqual(os.listdir(self.folder), ["table.csv.raw.json"])
+        self.assertEqual(os.listdir(self.directory), ["table.csv.raw.json"])
         self.assertIn("changes, so", self.refused("extract", f"--input={raw}", "--output=-"))
 
     def test_the_files_are_looked_at_before_the_work(self):

@@ -118,10 +118,10 @@ class DataTest(ModelTest):
 
     def refused(self, *arguments, code=1, **options):
         """The one line that says why."""
-        before = sorted(os.listdir(self.folder))
+        before = sorted(os.listdir(self.directory))
         ended = run(*arguments, **options)
         self.assertEqual((ended.returncode, ended.stdout), (code, ""), ended.stderr)
-        self.assertEqual(sorted(os.listdir(self.folder)), before, "nothing may be left behind")
+        self.assertEqual(sorted(os.listdir(self.directory)), before, "nothing may be left behind")
         if code == 1:
             lines = [line for line in ended.stderr.splitlines() if "; retrying in " not in line]
             self.assertEqual(len(lines), 1, ended.stderr)

@@ -56,13 +56,13 @@ class FilesTest(ModelTest):
         return self.path(name)
 
     def refuse(self, archive, *says, arguments=(), code=1):
-        before = sorted(os.listdir(self.folder))
+        before = sorted(os.listdir(self.directory))
         ended = run("import", f"--archive={archive}", f"--output={self.path('got')}", *arguments)
         self.assertEqual((ended.returncode, ended.stdout), (code, ""), ended.stderr)
         self.assertEqual(len(ended.stderr.splitlines()), 1, ended.stderr)
         for words in (archive, *says) if code == 1 else says:
             self.assertIn(words, ended.stderr)
-        self.assertEqual(sorted(os.listdir(self.folder)), before)
+        self.assertEqual(sorted(os.listdir(self.directory)), before)
 
     def take(self, archive, *arguments, output="got"):
         return json.loads(self.succeed("import", f"--archive={archive}", f"--output={self.path(output)}", "--json",
@@ -178,12 +178,12 @@ class PlantedLinks(FilesTest):
 
     def refuse_link(self, link, *arguments):
         os.symlink(self.victim, self.path(link))
-        before = sorted(os.listdir(self.folder)), sorted(os.listdir(self.path("got")))
+        before = sorted(os.listdir(self.directory)), sorted(os.listdir(self.path("got")))
         ended = run(*arguments)
         self.assertEqual((ended.returncode, ended.stdout), (1, ""), ended.stderr)
         self.assertEqual(ended.stderr, f"kepler-model: cannot write {self.path(link)}: it is a symbolic link to "
                                        f"{self.victim}; name that file, or remove the link\n")
-        self.assertEqual((sorted(os.listdir(self.folder)), sorted(os.listdir(self.path("got")))), before)
+        self.assertEqual((sorted(os.listdir(self.directory)), sorted(os.listdir(self.path("got")))), before)
         self.assertEqual(self.read("victim"), b"mine")
         os.remove(self.path(link))
 
@@ -242,7 +242,7 @@ class AttackedArchives(FilesTest):
         for name in ("../../evil", "/tmp/evil", "a/../../evil", "..\\evil", "C:\\evil", "dir/model.json"):
             with self.subTest(name):
                 self.refuse_members([*self.members, (name, "x")], f"member '{name}': ")
-        self.assertFalse(os.path.exists(os.path.join(self.folder, "..", "evil")))
+        self.assertFalse(os.path.exists(os.path.join(self.directory, "..", "evil")))
 
     def test_links_and_devices(self):
         for kind, says in ((stat.S_IFLNK, "a link"), (stat.S_IFCHR, "a device"), (stat.S_IFDIR, "a directory")):
@@ -307,7 +307,7 @@ class AttackedArchives(FilesTest):
         for text in ("", "hello", "PK\x03\x04", "[]", '{"a": 1}'):
             self.refuse(self.write("x.zip", text))
         self.refuse(self.path("none.zip"), "No such file")
-        self.refuse(self.folder, "Is a directory")
+        self.refuse(self.directory, "Is a directory")
         self.refuse(self.path("model.zip"), "remove --power", arguments=["--power=AbsPower"])
         self.refuse("x", "--name: ", arguments=[f"--name={'x' * 256}"], code=2)
 
@@ -458,11 +458,11 @@ class Plots(FilesTest):
         self.assertLess(mae[0], mae[1], "the machine of the data against one of twice its size")
 
     def refuse_plot(self, *arguments, says, code=1):
-        before = sorted(os.listdir(self.folder))
+        before = sorted(os.listdir(self.directory))
         ended = run("plot", *arguments)
         self.assertEqual((ended.returncode, ended.stdout), (code, ""), ended.stderr)
         self.assertIn(says, ended.stderr)
-        self.assertEqual(sorted(os.listdir(self.folder)), before)
+        self.assertEqual(sorted(os.listdir(self.directory)), before)
 
     def test_figures_are_those_of_the_predictions_in_every_format(self):
         measured = {row["row"]: float(row["package_power"]) for row in rows_of(NX12)}

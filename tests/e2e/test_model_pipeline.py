@@ -162,18 +162,18 @@ class Pipeline(PipelineTest):
                 ((data, output, "--max-mae=-1"), 2, "non-negative"),
                 ((data, output, "--target=watts"), 2, "contains no component"),
                 ((data, output, "--groups=AcceleratorOnly"), 1, "missing: accelerator_intel_qat"),
-                ((data, f"--output={self.folder}"), 1, "not empty; remove it, or set another --output"),
+                ((data, f"--output={self.directory}"), 1, "not empty; remove it, or set another --output"),
                 ((data, "--output=/proc/x", "--trainers=linear"), 1, "/proc/x"),
                 ((f"--data={self.write('bare.csv', 'x,package_power' + chr(10) + '1,2' + chr(10))}", output), 1,
                  "no feature group has all its columns"),
                 ((f"--data={self.write('dark.csv', 'bpf_cpu_time_ms' + chr(10) + '1' + chr(10))}", output), 1,
                  "dark.csv: no column of watts")):
             with self.subTest(arguments):
-                before = sorted(os.listdir(self.folder))
+                before = sorted(os.listdir(self.directory))
                 ended = run("pipeline", *arguments)
                 self.assertEqual((ended.returncode, ended.stdout), (code, ""), ended.stderr)
                 self.assertIn(words, ended.stderr)
-                self.assertEqual(sorted(os.listdir(self.folder)), before)
+                self.assertEqual(sorted(os.listdir(self.directory)), before)
 
 
 class PlotOfATable(PipelineTest):
