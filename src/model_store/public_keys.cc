@@ -131,7 +131,7 @@ Status PublicKeys::Verify(std::string_view text, std::string_view signature) con
                             "pkeyutl -sign -rawin",
                             signature.size(), kSignatureBytes));
   if (std::ranges::any_of(keys_, [&](const Key& key) { return IsSigned(key, text, signature); })) return {};
-  return Fail(ErrorKind::kInvalid, "its signature does not match its content and the keys of model.publicKey");
+  return Fail(ErrorKind::kInvalid, "its signature does not match its content and the public keys");
 }
 
 }  // namespace kepler::model_store

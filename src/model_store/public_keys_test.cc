@@ -27,7 +27,7 @@ TEST(PublicKeys, BelievesItsOwnSignatures_AndNoOthers) {
     const Status verified = signer.Key().Verify(text, wrong);
     ASSERT_FALSE(verified);
     EXPECT_EQ(verified.error().kind, ErrorKind::kInvalid);
-    EXPECT_THAT(verified.error().message, HasSubstr("does not match its content and the keys"));
+    EXPECT_THAT(verified.error().message, HasSubstr("does not match its content and the public keys"));
   }
 }
 

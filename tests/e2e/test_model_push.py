@@ -107,8 +107,22 @@ class PushAndPull(ScratchTest):
         mine = (f"--cert-file={self.path('server.crt')}", f"--key-file={self.path('server.key')}")
         with self.server(TLS + CLIENTS):
             self.push("--retries=0", code=1)
-            self.assertIn("version 1 signed", self.push(*mine))
-            self.assertIn("version 1 verified", self.pull(*mine, f"--public-key={self.path('key.pem')}"))
+            key = f"--public-key={self.path('key.pem')}"
+            self.assertIn("not verified; verify it with --public-key", self.push(*mine))
+            self.assertIn("version 1 verified", self.push(*mine, key))
+            self.assertIn("version 1 verified", self.pull(*mine, key))
+            # The signature of version 1 is left next to a copied version 2.
+            self.write("model/model.json", own("m", 7, 2).encode())
+            refused = self.push(*mine, key, code=1)
+            self.assertIn("model.json: nothing is sent: its signature does not match its content", refused)
+            self.write("model/model.json.sig", b"short")
+            self.assertIn("model.json.sig: it is not an Ed25519 signature", self.push(*mine, code=1))
+            os.remove(self.path("model/model.json.sig"))
+            self.assertIn("it has no signature", self.push(*mine, key, code=1))
+            other = f"--sign-key={self.path('other')}"
+            self.assertIn("does not match its content and the public keys", self.push(*mine, key, other, code=1))
+            self.assertIn("version 1 verified", self.pull(*mine, key))
+            self.assertIn("version 2 verified", self.push(*mine, key, f"--sign-key={self.path('key')}"))
         with open(self.path("log"), encoding="utf-8") as file:
             self.assertRegex(file.read(), "published a model.*user=.?CN=node")
 

@@ -16,6 +16,7 @@
 #include "lab/files/model_file.h"
 #include "model/model_json.h"
 #include "model/sha256.h"
+#include "model_store/public_keys.h"
 #include "modelserver/publisher.h"
 
 namespace kepler::lab::tool {
@@ -28,6 +29,7 @@ struct Pushing {
   ServerAccess access;
   std::string model;
   std::string sign_key;
+  std::string public_key;
 };
 
 constexpr Key kOwnPushKeys[] = {
@@ -35,6 +37,9 @@ constexpr Key kOwnPushKeys[] = {
         kAt<&Pushing::model>, {.is_path = true, .required = true}),
     Key("sign-key", "sign-key", "PEM file with an Ed25519 private key that signs the model", kAt<&Pushing::sign_key>,
         {.is_path = true}),
+    Key("public-key", "public-key",
+        "PEM file with Ed25519 public keys. The model must be signed by one of these keys, or nothing is sent",
+        kAt<&Pushing::public_key>, {.is_path = true}),
 };
 constexpr auto kPushKeys = WithServerAccess<&Pushing::access>(kOwnPushKeys);
 constexpr settings::TableOf<Pushing> kPushTable(kPushKeys);
@@ -57,6 +62,29 @@ Result<std::string> SignatureOf(const Pushing& config, const std::string& path, 
   return signature;
 }
 
+/// A signature that was left next to a newer model would keep agents with model.publicKey from the new model.
+Status CheckSignature(const Pushing& config, const std::string& path, std::string_view text,
+                      std::string_view signature) {
+  if (!config.public_key.empty()) {
+    KEPLER_TRY(const auto keys, model_store::PublicKeys::Read(config.public_key));
+    if (signature.empty())
+      return Fail(ErrorKind::kInvalid, path + ": it has no signature; nothing is sent; sign it with --sign-key");
+    if (const Status good = keys.Verify(text, signature); !good)
+      return Fail(ErrorKind::kInvalid, fmt::format("{}: nothing is sent: {}", path, good.error().message));
+  } else if (!signature.empty() && config.sign_key.empty()) {
+    if (signature.size() != model_store::PublicKeys::kSignatureBytes)
+      return Fail(ErrorKind::kInvalid, path + ".sig: it is not an Ed25519 signature; nothing is sent");
+    Note(path + ".sig is not verified; verify it with --public-key, or sign the model with --sign-key");
+  }
+  return {};
+}
+
+std::string_view StateOf(const Pushing& config, std::string_view signature) {
+  if (signature.empty()) return "unsigned";
+  if (!config.public_key.empty()) return "verified";
+  return config.sign_key.empty() ? "not verified" : "signed";
+}
+
 /// The server must state the same checksum: it has the bytes that were sent.
 Status CheckPushed(std::string_view answer, std::string_view sha256) {
   const auto document = json::Parse(answer);
@@ -70,6 +98,7 @@ Status Push(const Pushing& config) {
   KEPLER_TRY(const std::string text, files::ReadBounded(path, modelserver::kMaxUploadBytes));
   KEPLER_TRY(const model::PowerModel model, files::InFile(path, model::ReadModelJson(text)));
   KEPLER_TRY(const std::string signature, SignatureOf(config, path, text));
+  KEPLER_CHECK_OK(CheckSignature(config, path, text, signature));
   KEPLER_TRY(http::retrying::Server server, ServerOf(config.access));
   http::client::ClientRequest request{.method = http::client::Method::kPut,
                                       .target = "/models/" + config.access.name,
@@ -87,7 +116,7 @@ Status Push(const Pushing& config) {
   const std::string sha256 = model::Sha256(text);
   KEPLER_CHECK_OK(CheckPushed(answer, sha256));
   return PrintResult(fmt::format("{} version {} {} sha256 {}\n", config.access.name, model.version,
-                                 signature.empty() ? "unsigned" : "signed", sha256));
+                                 StateOf(config, signature), sha256));
 }
 
 }  // namespace
