@@ -178,14 +178,27 @@ class Dashboards(unittest.TestCase):
                 self.assertIn("not by Grafana", words[0])
 
 
+# Writes its arguments, environment and provisioning files to $OUT, and runs until it is killed.
+GRAFANA = """#!/bin/sh
+{ echo "$@"; env | grep ^GF_; cat "$GF_PATHS_PROVISIONING"/*/*.yaml; } >"$OUT.new"
+mv "$OUT.new" "$OUT"
+exec sleep 600
+"""
+
+
 class Demo(unittest.TestCase):
-    def test_it_shows_where_the_rules_have_data_and_leaves_nothing(self):
-        """As `make demo`, without the build."""
+    """`make demo`, without the build."""
+
+    def start(self, *names, **environment):
+        """The demo, and the port of each program."""
         require(shutil.which("prometheus"), "prometheus is not installed")
         demo = subprocess.Popen([ROOT / "tools/demo.sh"], stdout=subprocess.PIPE, text=True, start_new_session=True,
-                                env=os.environ | {"KEPLER_BIN": binary()})
+                                env=os.environ | {"KEPLER_BIN": binary()} | environment)
         self.addCleanup(end, demo)
-        ports = [int(re.search(r"127\.0\.0\.1:(\d+)", demo.stdout.readline())[1]) for _ in ("agent", "Prometheus")]
+        return demo, [int(re.search(rf"{name}: .*127\.0\.0\.1:(\d+)", demo.stdout.readline())[1]) for name in names]
+
+    def test_it_shows_where_the_rules_have_data_and_leaves_nothing(self):
+        demo, ports = self.start("agent", "Prometheus")
         url = f"http://127.0.0.1:{ports[1]}/api/v1/query?query=node_zone:kepler_node_cpu_watts:sum"
 
         def has_data():
@@ -199,6 +212,24 @@ class Demo(unittest.TestCase):
             demo.wait(30)
         for port in ports:
             wait_until(lambda port=port: not listens(port), f"the end of what listens on {port}")
+
+    def test_an_installed_grafana_gets_the_data_source_and_the_dashboards(self):
+        """A double of Grafana, which only notes how it was started."""
+        home = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        program, noted = home / "bin/grafana", home / "noted"
+        program.parent.mkdir()
+        program.write_text(GRAFANA, encoding="utf-8")
+        program.chmod(0o755)
+        demo, (_, prometheus, port) = self.start("agent", "Prometheus", "Grafana", GRAFANA_HOME=str(home), OUT=str(noted))
+        try:
+            wait_until(noted.exists, "the start of Grafana")
+        finally:
+            demo.terminate()
+            demo.wait(30)
+        text = noted.read_text(encoding="utf-8")
+        for line in (f"server --homepath={home}", f"GF_SERVER_HTTP_PORT={port}", "GF_SERVER_HTTP_ADDR=127.0.0.1",
+                     f"url: http://127.0.0.1:{prometheus}", f"path: {grafana.FOLDER}"):
+            self.assertRegex(text, rf"(?m)^\s*{re.escape(line)}$")
 
 
 def listens(port):
