@@ -25,6 +25,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr char kUploads[] = "models/";  // of Publish()
+
 bool IsServedTrainer(std::string_view name) {
   const std::string_view trainer = model::TrainerOf(name);
   return trainer == model::kLinearTrainer ||
@@ -56,14 +58,10 @@ class Builder {
   ModelIndex Build() {
     for (const auto& [relative, stamp] : stamps_)
       if (fs::path(relative).filename() == kTypesFile) AddTypes(relative);
-    for (const auto& entry : stamps_) {
-      const std::string& relative = entry.first;
-      const fs::path path(relative);
-      if (path.filename() == kOwnFile)
-        Add(path.parent_path().string(), [&] { return ReadOwn(relative); });
-      else if (const auto upstream = ParseUpstream(relative); upstream && upstream->name != "metadata")
-        Add((path.parent_path() / upstream->name).string(), [&] { return ReadUpstream(*upstream, path); });
-    }
+    // An uploaded model wins against a copy of the same name, wherever the copy is.
+    for (const bool is_uploaded : {true, false})
+      for (const auto& entry : stamps_)
+        if (entry.first.starts_with(kUploads) == is_uploaded) AddModel(entry.first);
     std::ranges::sort(index_.models, {}, &StoredModel::id);
     std::ranges::sort(index_.pipelines, {}, &Pipeline::name);
     return std::move(index_);
@@ -101,6 +99,14 @@ class Builder {
     if (!types) return Skip(relative, types.error().message);
     types_of_.emplace(dir, *types);
     index_.pipelines.push_back({NameOfDir(dir), *std::move(types)});
+  }
+
+  void AddModel(const std::string& relative) {
+    const fs::path path(relative);
+    if (path.filename() == kOwnFile)
+      Add(path.parent_path().string(), [&] { return ReadOwn(relative); });
+    else if (const auto upstream = ParseUpstream(relative); upstream && upstream->name != "metadata")
+      Add((path.parent_path() / upstream->name).string(), [&] { return ReadUpstream(*upstream, path); });
   }
 
   template <class Read>

@@ -113,6 +113,16 @@ TEST_F(ModelTreeTest, ABrokenFileIsSkippedWithAReason) {
   EXPECT_THAT(index->models, SizeIs(4));
 }
 
+TEST_F(ModelTreeTest, AnUploadedModelWinsAgainstACopyOfItsName) {
+  files.Write(".versions/epyc/v2/model.json", testing::OwnModel("uploaded", 2, "p"));
+  files.Symlink("models/epyc", "../.versions/epyc/v2");
+  files.Write("backup/epyc/model.json", testing::OwnModel("copy", 1, "p"));
+  const auto index = Scan();
+  EXPECT_EQ(index->FindOwn("epyc")->pipeline, "uploaded");
+  ASSERT_THAT(index->skipped, SizeIs(1));
+  EXPECT_EQ(index->skipped[0].relative, "backup/epyc");
+}
+
 TEST_F(ModelTreeTest, ABrokenArchiveWithGoodWeightsLeavesNothingHalf) {
   const std::string path = std::string(testing::kGroupDir) + "SGDRegressorTrainer_0";
   files.Write(path + ".zip", testing::Archive({.output = "DynPower"}));

@@ -5,10 +5,12 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "base/unique_fd.h"
 #include "model/weights_format.h"
@@ -17,7 +19,7 @@
 namespace kepler::modelserver {
 namespace {
 
-/// Limits of a scan: a link to a directory above it would never end.
+/// Limits of a scan.
 constexpr int kMaxDepth = 8;
 constexpr size_t kMaxFiles = 200'000;
 
@@ -58,14 +60,24 @@ class Lister {
     const Directory directory(fdopendir(fd.get()));
     if (directory == nullptr) return FailList();
     (void)fd.Release();
+    open_.push_back(dirfd(directory.get()));
     for (;;) {
       errno = 0;
       const dirent* const entry = readdir(directory.get());
       if (entry == nullptr) break;
-      KEPLER_CHECK_OK(Visit(dirfd(directory.get()), *entry, prefix, depth));
+      KEPLER_CHECK_OK(Visit(open_.back(), *entry, prefix, depth));
     }
     if (errno != 0) return FailList();
+    open_.pop_back();
     return {};
+  }
+
+  /// Returns true for a directory that a link leads back to.
+  [[nodiscard]] bool IsOpen(const struct stat& directory) const {
+    return std::ranges::any_of(open_, [&](int fd) {
+      struct stat info{};
+      return fstat(fd, &info) == 0 && info.st_dev == directory.st_dev && info.st_ino == directory.st_ino;
+    });
   }
 
   Status Visit(int parent, const dirent& entry, const std::string& prefix, int depth) {
@@ -79,7 +91,7 @@ class Lister {
     struct stat info{};
     const bool is_directory = entry.d_type == DT_DIR || (fstatat(parent, name, &info, 0) == 0 && S_ISDIR(info.st_mode));
     if (is_of_interest && S_ISREG(info.st_mode)) stamps_.emplace(relative, StampOf(info));
-    if (!is_directory) return {};
+    if (!is_directory || (entry.d_type != DT_DIR && IsOpen(info))) return {};
     // A publish replaces the link to a version. The version that is listed next may be removed meanwhile.
     if (entry.d_type != DT_DIR)
       for (const char* const file : {kOwnFile, kSignatureFile}) AddStamp(parent, relative, entry.d_name, file);
@@ -93,6 +105,7 @@ class Lister {
   }
 
   const std::string& root_;
+  std::vector<int> open_;  // the directory that is read, and those above it
   Stamps stamps_;
   size_t files_ = 0;
 };

@@ -56,6 +56,14 @@ TEST_F(StoreFiles, LinksAreFollowed) {
   EXPECT_THAT(List(), ElementsAre("b/model.json", "models/a/model.json"));
 }
 
+TEST_F(StoreFiles, ALinkBackIsNotFollowed) {
+  files.Write("own/a/model.json", "{}");
+  files.Symlink("back", ".");
+  files.Symlink("own/a/back", "../..");
+  files.Symlink("twin", "own");
+  EXPECT_THAT(List(), ElementsAre("own/a/model.json", "twin/a/model.json"));
+}
+
 TEST_F(StoreFiles, PipesAndDirectoriesWithTheNameOfAModelAreNotListed) {
   files.Write("a/model.json/x", "");
   files.Write("b/x", "");
