@@ -1,17 +1,16 @@
 """docs/exact-totals.md against real servers: its configurations and queries, and what other servers and flags give."""
 import contextlib
 import dataclasses
-import os
 import re
 import time
 
+from doc_pages import code_blocks
 from harness import wait_until
 from powercap import ONE_PACKAGE, PowercapTree, metered_agent
 from prometheus import NEWER, Prometheus, replace_once
 from scenarios import Outcome
 from workloads import Churn
 
-PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "exact-totals.md")
 ACTIVE = 'sum(increase(kepler_node_cpu_active_joules_total{zone="package"}[15m] anchored))'
 ACTIVE_OF_TWO_SCRAPES = ('sum(kepler_node_cpu_active_joules_total{zone="package"}) '
                          '- sum(kepler_node_cpu_active_joules_total{zone="package"} offset 15m)')
@@ -22,9 +21,7 @@ ROUNDING = 1e-9  # of sums of doubles
 
 
 def page(language):
-    """The blocks of the page in that language."""
-    with open(PAGE, encoding="utf-8") as file:
-        return re.findall(rf"^```{language}\n(.*?)^```", file.read(), re.MULTILINE | re.DOTALL)
+    return code_blocks("exact-totals.md", language)
 
 
 def page_flags():

@@ -8,6 +8,7 @@ import os
 import subprocess
 import threading
 import time
+import unittest
 
 import protobuf_page
 from exposition import ScrapeChecker, microjoules
@@ -26,6 +27,12 @@ MAX_DELAY = 2  # seconds: of records, while the machine is busy
 class Outcome:
     line: str
     problems: list
+
+
+class OutcomeTest(unittest.TestCase):
+    def check(self, outcome):
+        print(outcome.line, flush=True)
+        self.assertEqual(outcome.problems, [], outcome.line)
 
 
 def exposition_formats(source=None):

@@ -1,16 +1,10 @@
 """The acceptance checks of who gets which energy, in short (tools/acceptance.sh runs them in full length)."""
-import unittest
-
 import energy_shares
 import scenarios
 from harness import run_tests
 
 
-class Acceptance(unittest.TestCase):
-    def check(self, outcome):
-        print(outcome.line, flush=True)
-        self.assertEqual(outcome.problems, [], outcome.line)
-
+class Acceptance(scenarios.OutcomeTest):
     def test_busy_containers_get_their_share_of_the_energy(self):
         # /proc/stat counts in steps of 10 ms, which 60 s average out and 8 s do not.
         for source in (None, "procfs"):

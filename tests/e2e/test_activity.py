@@ -18,11 +18,7 @@ from sampler import Sampler, tasks_ended
 from workloads import Gate, machine_usage_ns
 
 
-class Acceptance(unittest.TestCase):
-    def check(self, outcome):
-        print(outcome.line, flush=True)
-        self.assertEqual(outcome.problems, [], outcome.line)
-
+class Acceptance(scenarios.OutcomeTest):
     def test_processes_of_less_than_a_millisecond_bpf(self):
         self.check(activity_scenarios.exact(500))
 

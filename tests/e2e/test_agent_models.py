@@ -16,17 +16,9 @@ import time
 from exposition import ScrapeChecker
 from harness import Agent, free_port, require, run_tests, run_to_end
 from scratch import ScratchTest
+from test_model_server import own
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-
-
-def model(name, watts, version=1):
-    """The text of a model of the package that always estimates `watts`."""
-    return json.dumps({"kepler_model": 1, "name": name, "version": version, "output": "AbsPower",
-                       "features": ["bpf_cpu_time_ms"], "domain": [[0, 1e6]],
-                       "components": [{"component": "package", "trainer": "linear", "label": [0, 500],
-                                       "accuracy": {"rows": 9, "mae_watts": 1.5, "mape": 2.5, "r2": 0.5},
-                                       "predictor": {"formula": "linear", "bias": watts, "weights": [0]}}]})
 
 
 class Server(contextlib.AbstractContextManager):
@@ -102,16 +94,16 @@ class WorkedExample(Unmetered):
 
 class Models(Unmetered):
     def test_file_and_directory(self):
-        path = self.write("a.json", model("a", 111))
+        path = self.write("a.json", own("a", 111))
         with self.agent(f"--model.sources={path}") as agent:
             self.assertEqual(self.used(agent), ("a", path, 111))
-        self.write("b.json", model("b", 222))
+        self.write("b.json", own("b", 222))
         with self.agent(f"--model.sources={self.directory}") as agent:
             self.assertNotIn(self.used(agent)[0], ("a", "b"), "nobody named it, and it is of no machine")
             agent.wait_log("level=WARN .*does not name its machine.*train the model with --machine")
 
     def test_server_and_what_is_kept_of_it(self):
-        self.write("a.json", model("a", 111))
+        self.write("a.json", own("a", 111))
         with Server(self.directory) as server:
             url = server.url + "a.json"
             with self.agent(f"--model.sources={url}") as agent:
@@ -121,7 +113,7 @@ class Models(Unmetered):
             self.assertEqual(self.used(agent), ("a", url, 111), "the server is gone")
 
     def test_place_that_never_answers_costs_itself_only(self):
-        path = self.write("a.json", model("a", 111))
+        path = self.write("a.json", own("a", 111))
         with socket.create_server(("127.0.0.1", 0)) as silent:
             url = f"http://127.0.0.1:{silent.getsockname()[1]}/m.json"
             with self.agent(f"--model.sources={url}", f"--model.sources={path}") as agent:
@@ -176,7 +168,7 @@ class Signatures(Unmetered):
                      self.path(name + ".sig"))
 
     def test_only_what_is_signed_is_taken(self):
-        path = self.write("a.json", model("a", 111))
+        path = self.write("a.json", own("a", 111))
         source = f"--model.sources={path}"
         with self.agent(source, self.key) as agent:
             agent.wait_log("a.json: it has no signature")
@@ -188,12 +180,12 @@ class Signatures(Unmetered):
         self.sign("a.json")
         with self.agent(source, self.key) as agent:
             self.assertEqual(self.used(agent), ("a", path, 111))
-        self.write("a.json", model("a", 112))
+        self.write("a.json", own("a", 112))
         with self.agent(source, self.key) as agent:
             self.assertEqual(self.used(agent)[1], "built-in")
 
     def test_of_a_server_and_of_what_was_kept(self):
-        self.write("a.json", model("a", 111))
+        self.write("a.json", own("a", 111))
         self.sign("a.json")
         with Server(self.directory) as server:
             source = f"--model.sources={server.url}a.json"

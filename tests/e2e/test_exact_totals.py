@@ -1,17 +1,13 @@
 """Totals over time in Prometheus, in short (tools/acceptance.sh prometheus runs it for 15 minutes)."""
 import os
-import unittest
 
 import exact_totals
 from harness import require, run_tests
 from prometheus import NEWER
+from scenarios import OutcomeTest
 
 
-class ExactTotals(unittest.TestCase):
-    def check(self, outcome):
-        print(outcome.line, flush=True)
-        self.assertEqual(outcome.problems, [], outcome.line)
-
+class ExactTotals(OutcomeTest):
     def test_two_scrapes_add_up_on_every_server(self):
         self.check(exact_totals.exact_totals(8, 2, newer=False))
 

@@ -1,12 +1,11 @@
 """Names of Kepler 0.7: what its dashboards and rules ask of a real Prometheus, and the same joules as with the names of 0.11."""
 import contextlib
-import os
-import re
 import shutil
 import subprocess
 import unittest
 
 import scenarios
+from doc_pages import code_blocks
 from exposition import microjoules
 from harness import OPENMETRICS, require, run_tests, wait_until
 from kubernetes import NODE, Cluster
@@ -15,7 +14,6 @@ from powercap import PowercapTree, metered_agent
 from prometheus import Prometheus, replace_once, strict_openmetrics
 from workloads import Cgroup
 
-PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "from-0.7.md")
 # The dashboard's variables are all namespaces and pods. Its ranges are [24h:1m]: the test does not run for a day.
 OF = '{container_namespace=~"shop|system", pod_name=~".*"}'
 KWH = "* 0.000000277777777777778"
@@ -51,8 +49,7 @@ NEW = [
 
 
 def page_config():
-    with open(PAGE, encoding="utf-8") as file:
-        config, = re.findall(r"^```yaml\n(.*?)^```", file.read(), re.MULTILINE | re.DOTALL)
+    config, = code_blocks("from-0.7.md", "yaml")
     return config
 
 

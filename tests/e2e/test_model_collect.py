@@ -8,7 +8,8 @@ import signal
 import subprocess
 
 from harness import end, require, run_tests, wait_until
-from test_model_data import PROGRAM, DataTest, Double, Machine, run
+from test_model import PROGRAM, run
+from test_model_data import DataTest, Double, Machine
 
 
 def stress_processes(session):

@@ -17,14 +17,9 @@ import urllib.parse
 from harness import Repeater, end, python_child, run_tests, wait_until
 from powercap import PowercapTree, metered_agent
 from prometheus import Prometheus
-from test_model import ModelTest
+from test_model import ModelTest, run
 
-PROGRAM = os.environ["KEPLER_MODEL_BIN"]
 NODE = 'node_name="worker"'
-
-
-def run(*arguments, **options):
-    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=120, check=False, **options)
 
 
 class Handler(http.server.BaseHTTPRequestHandler):

@@ -58,6 +58,7 @@ def weights(bias):
 
 
 def own(name, watts, version=1):
+    """The text of a model of the package that always estimates `watts`."""
     return json.dumps({"kepler_model": 1, "name": name, "version": version, "output": "AbsPower",
                        "features": ["bpf_cpu_time_ms"], "domain": [[0, 1e6]],
                        "components": [{"component": "package", "trainer": "linear", "label": [0, 500],

@@ -1,15 +1,10 @@
 """Pods that come and go, in each way of asking for them (tools/acceptance.sh runs more of them, and longer)."""
-import unittest
-
 import pod_churn
 from harness import run_tests
+from scenarios import OutcomeTest
 
 
-class PodChurn(unittest.TestCase):
-    def check(self, outcome):
-        print(outcome.line, flush=True)
-        self.assertEqual(outcome.problems, [], outcome.line)
-
+class PodChurn(OutcomeTest):
     def test_watch_of_pods_that_come_and_go(self):
         self.check(pod_churn.pod_churn("apiserver", 4_000, 250))
 

@@ -10,6 +10,7 @@ import types
 import unittest
 
 import exact_totals
+from doc_pages import code_blocks
 from exposition import microjoules
 from harness import Agent, free_port, require, run_tests, run_to_end, wait_until
 from powercap import ONE_PACKAGE, PowercapTree, metered_agent
@@ -32,7 +33,6 @@ exporter:
 # Ended processes are listed, for a short time only, so that many series end.
 SHORT_LISTS = ("interval: 1s}", "interval: 1s, minTerminatedEnergyThreshold: 0, terminatedRetention: 2s}")
 VERSION_2 = "    version: 2\n"
-PAGE = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "remote-write.md")
 # Families with values of the moment of a scrape or a push: their series are compared, their values are not.
 OF_THE_MOMENT = ("kepler_http_", "kepler_push_", "kepler_config_", "kepler_log_", "process_")
 # Families about one page of /metrics.
@@ -42,9 +42,7 @@ SUMS = ("kepler_node_cpu_joules_total", "kepler_node_cpu_active_joules_total", "
 
 
 def page(language):
-    """The blocks of the page in that language."""
-    with open(PAGE, encoding="utf-8") as file:
-        return re.findall(rf"^```{language}\n(.*?)^```", file.read(), re.MULTILINE | re.DOTALL)
+    return code_blocks("remote-write.md", language)
 
 
 def counted(agent, family, **labels):

@@ -1,15 +1,9 @@
 """What scrapers see, in short (tools/acceptance.sh runs it in full length): right whatever else runs on the machine."""
-import unittest
-
 import scenarios
 from harness import run_tests
 
 
-class Scrapes(unittest.TestCase):
-    def check(self, outcome):
-        print(outcome.line, flush=True)
-        self.assertEqual(outcome.problems, [], outcome.line)
-
+class Scrapes(scenarios.OutcomeTest):
     def test_promtool_and_strict_parser_accept_them(self):
         self.check(scenarios.exposition_formats())
 

@@ -9,6 +9,7 @@ import unittest
 import urllib.parse
 import urllib.request
 
+from doc_pages import code_blocks
 from harness import end, free_port, require, run_tests, wait_until
 from kubernetes import NODE, Cluster, pod
 from pod_churn import BURSTABLE, RunningPod
@@ -22,9 +23,7 @@ TEAMS = {"shop": RunningPod(11), "bank": RunningPod(12)}
 
 
 def page(language):
-    """The blocks of the page in that language."""
-    with open(os.path.join(ROOT, "docs", "teams.md"), encoding="utf-8") as file:
-        return re.findall(rf"^```{language}\n(.*?)^```", file.read(), re.MULTILINE | re.DOTALL)
+    return code_blocks("teams.md", language)
 
 
 def page_queries():
