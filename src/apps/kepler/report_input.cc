@@ -79,10 +79,11 @@ class LineFile {
 
   /// Returns false at the end of the file, and for a last line without a line end. A line that is too long is cut.
   Result<bool> Next() {
-    text_.erase(0, used_);
-    used_ = 0;
-    size_t end = text_.find('\n');
+    begin_ = next_;
+    size_t end = text_.find('\n', begin_);
     while (end == std::string::npos) {
+      text_.erase(0, begin_);
+      begin_ = next_ = 0;
       const size_t searched = text_.size();
       KEPLER_TRY(const bool has_more, Fill());
       if (!has_more) return false;
@@ -90,11 +91,11 @@ class LineFile {
       // The rest of a line that is too long is not kept.
       if (end == std::string::npos && text_.size() > kMaxLine + kBlock) text_.resize(kMaxLine);
     }
-    used_ = end + 1;
+    next_ = end + 1;
     ++number_;
     return true;
   }
-  [[nodiscard]] std::string_view line() const { return std::string_view(text_).substr(0, used_ - 1); }
+  [[nodiscard]] std::string_view line() const { return std::string_view(text_).substr(begin_, next_ - 1 - begin_); }
   [[nodiscard]] std::string Place() const { return fmt::format("{}:{}", path_, number_); }
   [[nodiscard]] bool is_regular() const { return is_regular_; }
 
@@ -103,9 +104,11 @@ class LineFile {
 
   Result<bool> Fill() {
     const size_t size = text_.size();
-    text_.resize(size + kBlock);
-    const ssize_t read = ::read(fd_.get(), text_.data() + size, kBlock);
-    text_.resize(size + static_cast<size_t>(std::max<ssize_t>(read, 0)));
+    ssize_t read = 0;
+    text_.resize_and_overwrite(size + kBlock, [&](char* bytes, size_t) {
+      read = ::read(fd_.get(), bytes + size, kBlock);
+      return size + static_cast<size_t>(std::max<ssize_t>(read, 0));
+    });
     if (read < 0) return FailErrno("read", path_);
     if (number_ == 0 && size == 0) KEPLER_CHECK_OK(CheckBegin(path_, text_));
     return read > 0;
@@ -114,8 +117,9 @@ class LineFile {
   std::string path_;
   UniqueFd fd_;
   bool is_regular_ = false;
-  std::string text_;  // bytes that were read; begins with the current line
-  size_t used_ = 0;   // bytes of the current line, with its line end
+  std::string text_;  // bytes that were read
+  size_t begin_ = 0;  // of the current line
+  size_t next_ = 0;   // begin of the next line
   size_t number_ = 0;
 };
 
