@@ -19,6 +19,50 @@ namespace {
 constexpr int kVersion = 1;
 constexpr size_t kMaxText = 1000;  // bytes of a value
 
+/// "e-05", "E+2"; 0 if there is no exponent. JSON allows the plus sign, from_chars does not.
+std::optional<int> ExponentOf(std::string_view text) {
+  if (text.empty()) return 0;
+  const bool has_plus = text.starts_with("e+") || text.starts_with("E+");
+  const std::string_view number = text.substr(has_plus ? 2 : 1);
+  if (has_plus && number.starts_with('-')) return std::nullopt;
+  return ParseNumber<int>(number);
+}
+
+/// Exact: the digits are a whole number, and the exponent moves the point. Nothing if microjoules are not enough.
+std::optional<int64_t> MicrojoulesOf(std::string_view text) {
+  constexpr int kDecimals = 6, kMaxExponent = 1000;
+  constexpr int64_t kMax = 1'000'000'000'000'000'000;  // 1e12 J: 30 years of a megawatt
+  const size_t mark = std::min({text.find('e'), text.find('E'), text.size()});
+  const size_t point = std::min(text.find('.'), mark);
+  const auto exponent = ExponentOf(text.substr(mark));
+  const bool has_digits = point > 0 && point + 1 != mark;
+  if (!has_digits || !exponent || *exponent < -kMaxExponent || *exponent > kMaxExponent) return std::nullopt;
+  int64_t digits = 0;
+  int scale = kDecimals + *exponent;  // factor 10^scale from `digits` to microjoules
+  int zeros = 0;                      // at the end so far; they change `digits` only if another digit follows
+  const auto multiply = [&digits](int powers) {
+    for (; powers > 0 && digits != 0; --powers) {
+      if (digits > kMax / 10) return false;
+      digits *= 10;
+    }
+    return true;
+  };
+  for (size_t i = 0; i < mark; ++i) {
+    if (i == point) continue;
+    if (!IsDigit(text[i])) return std::nullopt;
+    if (i > point) --scale;
+    ++zeros;
+    if (text[i] == '0') continue;
+    if (!multiply(zeros)) return std::nullopt;
+    digits += text[i] - '0';
+    zeros = 0;
+  }
+  scale += zeros;
+  if (digits == 0) return 0;
+  if (scale < 0 || !multiply(scale) || digits > kMax) return std::nullopt;
+  return digits;
+}
+
 }  // namespace
 
 std::string_view EnergyLine::Text(std::string_view name) const {
@@ -27,20 +71,12 @@ std::string_view EnergyLine::Text(std::string_view name) const {
 }
 
 Result<Energy> ReadJoules(std::string_view text) {
-  constexpr size_t kDecimals = 6;
-  const size_t point = text.find('.');
-  std::string fraction(point == std::string_view::npos ? "" : text.substr(point + 1));
-  const auto whole = ParseNumber<uint64_t>(text.substr(0, point));
-  const bool has_fraction = point == std::string_view::npos || (!fraction.empty() && fraction.size() <= kDecimals);
-  if (has_fraction) fraction.append(kDecimals - fraction.size(), '0');
-  const auto micro = ParseNumber<uint32_t>(fraction);
-  constexpr int64_t kMicro = 1'000'000;
-  constexpr uint64_t kMaxJoules = 1'000'000'000'000;  // 30 years of a megawatt
-  if (!has_fraction || !whole || *whole > kMaxJoules || !micro)
+  const auto microjoules = MicrojoulesOf(text);
+  if (!microjoules)
     return Fail(ErrorKind::kMalformed,
                 fmt::format("'{}' is not a number of joules of at least 0 with at most six decimals",
                             EscapeControls(text.substr(0, 40))));
-  return Energy::Microjoules(static_cast<int64_t>(*whole) * kMicro + *micro);
+  return Energy::Microjoules(*microjoules);
 }
 
 class LineReader::Parser final : public json::Visitor {

@@ -23,6 +23,9 @@ using ZoneEnergies = std::vector<std::pair<std::string, Energy>>;
 inline constexpr std::array<std::string_view, 5> kUnlistedReasons = {"departed", "capped", "unseen", "outside",
                                                                      "unnamed"};
 
+/// First bytes of a UTF-8 file from Excel, PowerShell and some editors. They are not part of the text.
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
 struct EnergyLine {
   Milliseconds time{};
   std::string node;
@@ -56,7 +59,7 @@ class LineReader {
   std::unique_ptr<Parser> parser_;
 };
 
-/// Reads joules from 0 to 1e12 with at most six decimals, exactly. kMalformed for anything else.
+/// Reads joules from 0 to 1e12 exactly: "12.5", "8.2e-05". kMalformed for a fraction of a microjoule and anything else.
 [[nodiscard]] Result<Energy> ReadJoules(std::string_view text);
 
 }  // namespace kepler::report

@@ -55,7 +55,7 @@ TEST(LineReader, AnythingElse_IsRefusedAndTheNextLineIsRead) {
   for (const std::string_view bad :
        {R"()", R"({)", R"([1])", R"(text)", R"({"version":1,"time":"2023-11-14T22:13:20Z","node":"n"})",
         R"({"version":1,"time":"yesterday","node":"n","level":"pod"})",
-        R"({"version":1,"time":"2023-11-14T22:13:20Z","node":"n","level":"pod","joules":{"package":1e3}})",
+        R"({"version":1,"time":"2023-11-14T22:13:20Z","node":"n","level":"pod","joules":{"package":1e13}})",
         R"({"version":1,"time":"2023-11-14T22:13:20Z","node":"n","level":"pod","joules":{"package":0.0000001}})",
         R"({"version":1,"time":"2023-11-14T22:13:20Z","node":"n","level":"pod"} {"version":1})",
         R"({"time":"2023-11-14T22:13:20Z","node":"n","level":"pod"})"}) {
@@ -73,8 +73,21 @@ TEST(LineReader, AnythingElse_IsRefusedAndTheNextLineIsRead) {
 TEST(ReadJoules, ExactOrRefused) {
   EXPECT_EQ(ReadJoules("0"), Energy());
   EXPECT_EQ(ReadJoules("999999999999.999999"), Energy::Microjoules(999'999'999'999'999'999));
-  for (const std::string_view bad :
-       {"", "-", ".5", "1.", "-1.5", "1e3", "1.0000000", "--1", "1000000000001", "nan", "1.-5"})
+  for (const std::string_view bad : {"", "-", ".5", "1.", "-1.5", "1.0000001", "--1", "1000000000001", "nan", "1.-5"})
+    EXPECT_FALSE(ReadJoules(bad)) << bad;
+}
+
+/// jq and Python write small numbers like this. 8.2e-05 * 1e6 is not 82 in doubles.
+TEST(ReadJoules, ExponentsMoveThePoint) {
+  EXPECT_EQ(ReadJoules("8.2e-05"), Energy::Microjoules(82));
+  EXPECT_EQ(ReadJoules("1E-6"), Energy::Microjoules(1));
+  EXPECT_EQ(ReadJoules("9.007199254740993e+9"), Energy::Microjoules(9'007'199'254'740'993));
+  EXPECT_EQ(ReadJoules("100000e-11"), Energy::Microjoules(1));
+  EXPECT_EQ(ReadJoules("1e12"), Energy::Joules(1'000'000'000'000));
+  EXPECT_EQ(ReadJoules("0.00e-300"), Energy());
+  EXPECT_EQ(ReadJoules("1.0000000000"), Energy::Joules(1));
+  for (const std::string_view bad : {"1e-7", "1.5e-6", "1e13", "1.1e12", "1e", "e5", "1.e5", "1e+-5", "1e5.5", "1e5e5",
+                                     "1e99999999999", "1e-2147483648", "12345678901234567890e0"})
     EXPECT_FALSE(ReadJoules(bad)) << bad;
 }
 

@@ -23,7 +23,6 @@ std::unexpected<Error> InLine(size_t line, std::string_view why) {
 
 Result<Intensity> Intensity::Read(std::string_view csv) {
   Intensity intensity;
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // of Excel
   if (csv.starts_with(kByteOrderMark)) csv.remove_prefix(kByteOrderMark.size());
   Splitter lines(csv, '\n');
   const auto header = lines.Next();

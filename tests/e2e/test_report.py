@@ -106,6 +106,21 @@ class Report(unittest.TestCase):
         self.assertIn("40 more lines cannot be read", ended.stderr)
         self.assertIn("no line of a node", ended.stderr)
 
+    def test_lines_of_other_tools(self):
+        """jq and Python write 0.000082 as 8.2e-05, and some editors begin a file with a byte order mark."""
+        self.measure(3)
+        whole = lines_of("--by=process", self.path)
+        with open(self.path, encoding="utf-8") as file:
+            lines = [json.loads(line) for line in file.read().splitlines()]
+        with open(f"{self.folder}/python", "w", encoding="utf-8-sig") as file:
+            file.writelines(json.dumps(line) + "\n" for line in lines)
+        with open(f"{self.folder}/exponents", "w", encoding="utf-8") as file:
+            file.writelines(re.sub(r'(joules": |package": )([\d.]+)', lambda found: f"{found[1]}{Decimal(found[2]):E}", json.dumps(line)) + "\n"
+                            for line in lines)
+        for path in (f"{self.folder}/python", f"{self.folder}/exponents"):
+            self.assertEqual(report("--by=process", path).stderr, "")
+            self.assertEqual(lines_of("--by=process", path), whole, path)
+
     def test_compressed_and_cut_files(self):
         self.measure(2)
         with open(self.path, encoding="utf-8") as file:

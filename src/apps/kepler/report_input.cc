@@ -92,7 +92,7 @@ class LineFile {
       if (end == std::string::npos && text_.size() > kMaxLine + kBlock) text_.resize(kMaxLine);
     }
     next_ = end + 1;
-    ++number_;
+    if (++number_ == 1 && line().starts_with(report::kByteOrderMark)) begin_ += report::kByteOrderMark.size();
     return true;
   }
   [[nodiscard]] std::string_view line() const { return std::string_view(text_).substr(begin_, next_ - 1 - begin_); }
