@@ -14,6 +14,8 @@
 namespace kepler::report {
 namespace {
 
+using std::string_view_literals::operator""sv;
+
 constexpr size_t kDeparted = 0;
 
 std::optional<Milliseconds> TimeOf(const std::string& text) {
@@ -49,37 +51,47 @@ void EnergyBook::Add(const EnergyLine& line) {
     CloseTick();
     tick_ = {};
     tick_.node = line.node;
+    tick_.state = &nodes_[line.node];
     tick_.time = line.time;
   }
-  if (line.level == "node") {
-    known_zones_.insert(line.zone);
-    tick_.zones.push_back({.name = line.zone,
-                           .start = line.start,
-                           .total = line.joules.empty() ? Energy() : line.joules.front().second,
-                           .active = line.active,
-                           .idle = line.idle,
-                           .is_divided = line.is_divided});
-    return;
-  }
+  if (line.level != level_) kind_ = KindOf(level_ = line.level);
+  if (kind_ == LineKind::kNode) return AddNode(line);
   ChooseZone();
-  if (line.level == LevelOf(options_.by)) return AddSample(line);
-  if (line.level == "unattributed") tick_.unattributed = Sum(line.joules);
-  if (line.level != "unlisted" || line.of != LevelOf(options_.by)) return;
+  if (kind_ == LineKind::kSample) return AddSample(line);
+  if (kind_ == LineKind::kUnattributed) tick_.unattributed = Sum(line.joules);
+  if (kind_ != LineKind::kUnlisted || line.of != LevelOf(options_.by)) return;
   has_level_ = true;
   const auto reason = std::ranges::find(kUnlistedReasons, line.reason);
   if (reason != kUnlistedReasons.end())
     tick_.unlisted[static_cast<size_t>(reason - kUnlistedReasons.begin())] = Sum(line.joules);
 }
 
+EnergyBook::LineKind EnergyBook::KindOf(std::string_view level) const {
+  if (level == "node") return LineKind::kNode;
+  if (level == LevelOf(options_.by)) return LineKind::kSample;
+  if (level == "unattributed") return LineKind::kUnattributed;
+  return level == "unlisted" ? LineKind::kUnlisted : LineKind::kOtherLevel;
+}
+
+void EnergyBook::AddNode(const EnergyLine& line) {
+  known_zones_.insert(line.zone);
+  tick_.zones.push_back({.name = line.zone,
+                         .start = line.start,
+                         .total = line.joules.empty() ? Energy() : line.joules.front().second,
+                         .active = line.active,
+                         .idle = line.idle,
+                         .is_divided = line.is_divided});
+}
+
 void EnergyBook::AddSample(const EnergyLine& line) {
   has_level_ = true;  // even if the rest of the tick is missing
-  std::string key = line.key.empty() ? line.start : line.key;
+  key_ = line.key.empty() ? line.start : line.key;
   for (const auto& [name, value] : line.texts) {
-    if (!line.key.empty() || name == "state") continue;  // a workload that ends goes on as the same series
-    key += '\0';
-    key += value;
+    if (!line.key.empty() || name == "state"sv) continue;  // a workload that ends goes on as the same series
+    key_ += '\0';
+    key_ += value;
   }
-  const auto [series, is_new] = nodes_[line.node].series.try_emplace(std::move(key));
+  const auto [series, is_new] = tick_.state->series.try_emplace(key_);
   if (is_new) series->second.row = RowOf(RowName(options_.by, line), RowId(options_.by, line));
   tick_.samples.push_back({.series = &series->second, .energy = Sum(line.joules)});
 }
@@ -148,7 +160,7 @@ void EnergyBook::CloseTick() {
   }
   for (const NodeZone& zone : tick_.zones)
     if (!zone.is_divided && std::ranges::find(options_.zones, zone.name) != options_.zones.end()) is_divided_ = false;
-  Node& node = nodes_[tick_.node];
+  Node& node = *tick_.state;
   if (!Remember(node.times)) {
     ++report_.repeated;
     return;

@@ -44,6 +44,7 @@ class EnergyBook {
 
  private:
   static constexpr size_t kReasons = 5;  // of unlisted energy
+  enum class LineKind : uint8_t { kOtherLevel, kNode, kSample, kUnattributed, kUnlisted };
   struct NodeZone {
     std::string name;
     std::string start;
@@ -61,8 +62,10 @@ class EnergyBook {
     Series* series = nullptr;  // of the node
     Energy energy;
   };
+  struct Node;
   struct Tick {
     std::string node;
+    Node* state = nullptr;  // of `node`
     Milliseconds time{};
     std::vector<NodeZone> zones;
     std::optional<Energy> unattributed;
@@ -100,6 +103,8 @@ class EnergyBook {
 
   [[nodiscard]] Energy Sum(const ZoneEnergies& energies) const;
   void ChooseZone();
+  [[nodiscard]] LineKind KindOf(std::string_view level) const;
+  void AddNode(const EnergyLine& line);
   void AddSample(const EnergyLine& line);
   [[nodiscard]] size_t RowOf(std::string name, std::string_view id);
   void NameRows();
@@ -132,6 +137,9 @@ class EnergyBook {
   Report report_;
   std::array<Amount, kReasons + 2> rest_;  // by reason, then unattributed, idle
   std::set<std::string> known_zones_;
+  std::string level_;                      // of the last line
+  LineKind kind_ = LineKind::kOtherLevel;  // of `level_`
+  std::string key_;                        // of the last series: keeps its memory
   bool has_level_ = false;
   bool is_divided_ = true;
 };
