@@ -1,8 +1,5 @@
 #include "report/energy_book.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -102,13 +99,6 @@ size_t EnergyBook::RowOf(std::string name, std::string_view id) {
   if (is_new) report_.rows.push_back({.name = std::move(name), .amount = {}});
   if (has_name && !id.empty()) named_.try_emplace(std::string(id), row->second);
   return row->second;
-}
-
-/// Energy from before the name of a workload was known goes to the row with the name.
-void EnergyBook::NameRows() {
-  for (const auto& [id, unnamed] : row_of_id_)
-    if (const auto named = named_.find(id); named != named_.end())
-      AddTo(std::exchange(report_.rows[unnamed].amount, {}), report_.rows[named->second].amount);
 }
 
 bool EnergyBook::IsComplete() const {
@@ -270,48 +260,6 @@ Energy EnergyBook::CountSeries(Node& node, bool is_counted) {
     return has_ended;
   });
   return ended;
-}
-
-Status EnergyBook::CheckContent() const {
-  if (known_zones_.empty()) return Fail(ErrorKind::kInvalid, fmt::format("{} have no line of a node", options_.source));
-  for (const std::string& zone : options_.zones)
-    if (!known_zones_.contains(zone))
-      return Fail(ErrorKind::kInvalid, fmt::format("{} have no zone '{}'; they have {}", options_.source, zone,
-                                                   fmt::join(known_zones_, ", ")));
-  if (options_.by != By::kNode && !has_level_)
-    return Fail(ErrorKind::kInvalid,
-                fmt::format("{} have no energy of level '{}'; the agent exports the levels of --metrics",
-                            options_.source, LevelOf(options_.by)));
-  if (options_.by != By::kNode && !is_divided_)
-    return Fail(ErrorKind::kInvalid,
-                fmt::format("the energy of zone '{}' is not divided among workloads; use --by=node",
-                            fmt::join(options_.zones, ", ")));
-  if (report_.ticks == 0)
-    return Fail(ErrorKind::kInvalid,
-                fmt::format("{} have no energy in the period: it takes two complete ticks of a node", options_.source));
-  return {};
-}
-
-Result<Report> EnergyBook::Close() {
-  CloseTick();
-  tick_ = {};
-  KEPLER_CHECK_OK(CheckContent());
-  report_.by = options_.by;
-  report_.zones = options_.zones;
-  for (auto& [name, node] : nodes_) {
-    if (node.is_counted) report_.nodes.push_back(name);
-    if (node.times.empty()) continue;  // it has only ticks that are left out
-    LearnInterval(name, node);
-    FindMissingEnds(name, node);
-  }
-  NameRows();
-  for (size_t i = 0; i < rest_.size(); ++i)
-    if (rest_[i].energy != Energy()) report_.rest.push_back({.name = std::string(RestName(i)), .amount = rest_[i]});
-  std::erase_if(report_.rows, [](const Row& row) { return row.amount.energy == Energy(); });
-  std::ranges::sort(report_.rows, [](const Row& a, const Row& b) {
-    return std::pair(b.amount.energy, a.name) < std::pair(a.amount.energy, b.name);
-  });
-  return std::move(report_);
 }
 
 }  // namespace kepler::report
