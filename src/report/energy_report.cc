@@ -22,6 +22,10 @@ std::string_view ToString(By by) {
 
 std::string_view LevelOf(By by) { return ToString(by == By::kProject ? By::kVm : by); }
 
+std::string CountText(size_t number, std::string_view noun) {
+  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
+}
+
 double KwhOf(Energy energy) {
   constexpr double kJoulesPerKwh = 3.6e6;
   return energy.ToJoules() / kJoulesPerKwh;
@@ -29,7 +33,7 @@ double KwhOf(Energy energy) {
 
 void KeepLargest(size_t max, Report& report) {
   if (report.rows.size() <= max) return;
-  Row others{.name = fmt::format("{} others", report.rows.size() - max), .amount = {}};
+  Row others{.name = CountText(report.rows.size() - max, "other"), .amount = {}};
   for (size_t i = max; i < report.rows.size(); ++i) AddTo(report.rows[i].amount, others.amount);
   report.rows.resize(max);
   report.rows.push_back(std::move(others));

@@ -60,6 +60,9 @@ struct Report {
 
 [[nodiscard]] double KwhOf(Energy energy);
 
+/// "1 tick", "2 ticks".
+[[nodiscard]] std::string CountText(size_t number, std::string_view noun);
+
 /// Adds energy, grams and every bin.
 void AddTo(const Amount& from, Amount& to);
 

@@ -48,10 +48,10 @@ class PrometheusTicks::Impl {
     std::vector<std::string> notes = unknown_starts_;
     for (const auto& [name, node] : nodes_)
       if (node.left_out > 0)
-        notes.push_back(
-            fmt::format("{}: {} scrapes of {} are left out, because {} has the same node name at the same "
-                        "time; choose one with --match",
-                        SanitizeUtf8(name, kMaxShown), node.left_out, Show(node.other), Show(node.target)));
+        notes.push_back(fmt::format(
+            "{}: {} of {} left out, because {} has the same node name at the same "
+            "time; choose one with --match",
+            SanitizeUtf8(name, kMaxShown), CountText(node.left_out, "scrape"), Show(node.other), Show(node.target)));
     return notes;
   }
   [[nodiscard]] size_t ticks() const { return ticks_; }

@@ -240,7 +240,7 @@ TEST(PrometheusTicks, TwoTargetsWithOneName_OneCountsAndIsNamed) {
   const auto read = ReadScrapes({samples.recording});
   EXPECT_EQ(AmountsOf(read.report), (Amounts{{"shop/web", 2'000'000}}));
   ASSERT_EQ(read.notes.size(), 1U);
-  EXPECT_THAT(read.notes[0], HasSubstr(R"(n1: 2 scrapes of {instance="other:28282", job="kepler"} are left out)"));
+  EXPECT_THAT(read.notes[0], HasSubstr(R"(n1: 2 scrapes of {instance="other:28282", job="kepler"} left out)"));
 }
 
 TEST(PrometheusTicks, TargetThatReplacesAnother_GoesOn) {

@@ -162,9 +162,9 @@ std::string Table(const Report& report, const Prices& prices) {
 
 std::string ReportHtml(const Report& report, const Prices& prices) {
   std::string page(kHead);
-  page += fmt::format("<h1>Energy report</h1>\n<p>{} of {} node{}, from {} to {}</p>\n",
-                      EscapeHtml(fmt::format("{}", fmt::join(report.zones, " + "))), report.nodes.size(),
-                      report.nodes.size() == 1 ? "" : "s", TimeText(report.from), TimeText(report.to));
+  page += fmt::format("<h1>Energy report</h1>\n<p>{} of {}, from {} to {}</p>\n",
+                      EscapeHtml(fmt::format("{}", fmt::join(report.zones, " + "))),
+                      CountText(report.nodes.size(), "node"), TimeText(report.from), TimeText(report.to));
   page += Chart(report) + Table(report, prices);
   const std::string notes = ReportNotes(report);
   Splitter lines(notes, '\n');

@@ -46,7 +46,8 @@ void PutTimes(const std::vector<Downtime>& times, fmt::string_view format, std::
   for (const Downtime& time : std::span(times).first(std::min(times.size(), kMaxNamed)))
     notes += fmt::format("{}: {}\n", console::Printable(time.node, kMaxCell),
                          fmt::vformat(format, fmt::make_format_args(TimeText(time.from), TimeText(time.to))));
-  if (times.size() > kMaxNamed) notes += fmt::format("… and {} more such times\n", times.size() - kMaxNamed);
+  if (times.size() > kMaxNamed)
+    notes += fmt::format("… and {}\n", CountText(times.size() - kMaxNamed, "more such time"));
 }
 
 std::string TimesJson(const std::vector<Downtime>& times) {
@@ -65,12 +66,13 @@ std::string ReportNotes(const Report& report) {
   PutTimes(report.gaps, "no ticks from {} to {}; the sum is known, but not when it was used", notes);
   for (const std::string& note : report.notes) notes += console::Printable(note, kMaxNote) + '\n';
   if (report.incomplete > 0)
-    notes += fmt::format("{} ticks without their last lines are left out; the next one has their energy\n",
-                         report.incomplete);
-  if (report.repeated > 0) notes += fmt::format("{} ticks occur twice and are counted once\n", report.repeated);
+    notes += fmt::format("{} left out, because the last lines are missing; the next tick has the energy\n",
+                         CountText(report.incomplete, "tick"));
+  if (report.repeated > 0)
+    notes += fmt::format("{} found twice and counted once\n", CountText(report.repeated, "tick"));
   if (report.impossible > 0)
-    notes += fmt::format("{} ticks do not add up, or have smaller totals than the tick before, and are left out\n",
-                         report.impossible);
+    notes += fmt::format("{} left out, because the sums are wrong or the totals are smaller than in the tick before\n",
+                         CountText(report.impossible, "tick"));
   return notes;
 }
 
@@ -98,11 +100,10 @@ std::string ReportTable(const Report& report, const Prices& prices) {
       rows.back().push_back(console::DecimalText(KwhOf(amount.energy) * *prices.per_kwh, kCostDecimals));
     if (prices.has_carbon) rows.back().push_back(console::DecimalText(amount.grams, kGramDecimals));
   });
-  return fmt::format("Energy of {} by {}, {} node{}, from {} to {}\n{}{}",
+  return fmt::format("Energy of {} by {}, {}, from {} to {}\n{}{}",
                      console::Printable(fmt::format("{}", fmt::join(report.zones, " + ")), kMaxCell),
-                     ToString(report.by), report.nodes.size(), report.nodes.size() == 1 ? "" : "s",
-                     TimeText(report.from), TimeText(report.to), console::DrawTable(columns, rows),
-                     ReportNotes(report));
+                     ToString(report.by), CountText(report.nodes.size(), "node"), TimeText(report.from),
+                     TimeText(report.to), console::DrawTable(columns, rows), ReportNotes(report));
 }
 
 std::string ReportCsv(const Report& report, const Prices& prices) {

@@ -47,6 +47,25 @@ TEST(ReportTable, NamesTimesWithoutTicks) {
   EXPECT_FALSE(table.contains('\x1b'));
 }
 
+TEST(ReportNotes, OneIsSingular) {
+  Report report = Example();
+  report.incomplete = report.repeated = 1;
+  report.impossible = 2;
+  EXPECT_THAT(ReportNotes(report), AllOf(HasSubstr("\n1 tick left out, because the last lines are missing"),
+                                         HasSubstr("\n1 tick found twice"), HasSubstr("\n2 ticks left out")));
+  report.rows.resize(2);
+  KeepLargest(1, report);
+  EXPECT_EQ(report.rows.back().name, "1 other");
+}
+
+/// RFC 4180: a field with a line end is quoted. A carriage return alone would end a line in some readers.
+TEST(ReportCsv, LineEndsInNamesAreQuotedOrReplaced) {
+  Report report = Example();
+  report.rows.resize(1);
+  report.rows[0].name = "a\nb\r,c";
+  EXPECT_THAT(ReportCsv(report, {}), HasSubstr("\nnamespace,\"a\nb\uFFFD,c\",3600000.000001,"));
+}
+
 TEST(ReportCsv, EveryDigitAndQuotes) {
   EXPECT_THAT(ReportCsv(Example(), {}), AllOf(HasSubstr("kind,name,joules,kwh,share\n"),
                                               HasSubstr("\"\"x\"\"\",3600000.000001,1.000000000,0.500000\n"),

@@ -77,12 +77,19 @@ Result<std::optional<Milliseconds>> TimeOf(std::string_view flag, const std::str
   return std::optional(std::chrono::floor<std::chrono::milliseconds>(now - static_cast<Nanoseconds>(*ago)));
 }
 
+/// A hint for a number with a decimal comma: "0,30".
+std::string CommaHint(std::string text) {
+  if (std::ranges::count(text, ',') != 1) return "";
+  text[text.find(',')] = '.';
+  return ParseNumber<double>(text) ? fmt::format("; the decimal sign is a point, so write {}", text) : "";
+}
+
 Result<std::optional<double>> PriceOf(const std::string& text) {
   if (text.empty()) return std::optional<double>();
   const auto price = ParseNumber<double>(text);
   constexpr double kMax = 1e9;
   if (price && *price >= 0 && *price <= kMax) return price;
-  return Fail(ErrorKind::kInvalid, "--price must be a number from 0 to 1e9");
+  return Fail(ErrorKind::kInvalid, "--price must be a number from 0 to 1e9" + CommaHint(text));
 }
 
 Result<report::Intensity> IntensityOf(const std::string& text) {
@@ -92,9 +99,10 @@ Result<report::Intensity> IntensityOf(const std::string& text) {
     return report::Intensity(*grams);
   constexpr size_t kMaxBytes = size_t{16} << 20;
   const auto csv = ReadSmallFile(text, kMaxBytes);
+  const std::string hint = CommaHint(text);
   if (!csv)
-    return Fail(csv.error().kind,
-                "--carbon must be a number of grams from 0 to 1e5, or a file: " + csv.error().message);
+    return Fail(csv.error().kind, "--carbon must be a number of grams from 0 to 1e5" +
+                                      (hint.empty() ? ", or a file: " + csv.error().message : hint));
   auto intensity = report::Intensity::Read(*csv);
   if (!intensity) return Fail(intensity.error().kind, fmt::format("{}: {}", text, intensity.error().message));
   return intensity;
@@ -122,8 +130,7 @@ Status ReadFiles(const std::vector<std::string>& files, report::EnergyBook& book
   };
   KEPLER_TRY(const LinesRead read,
              ReadEnergyLines(files, [&](const report::EnergyLine& line) { book.Add(line); }, refuse, Say));
-  if (read.refused > kMaxNamed)
-    std::fprintf(stderr, "kepler report: %zu more lines cannot be read\n", read.refused - kMaxNamed);
+  if (read.refused > kMaxNamed) Say(report::CountText(read.refused - kMaxNamed, "more line") + " cannot be read");
   return {};
 }
 

@@ -113,10 +113,19 @@ std::vector<std::string> TakeZones(settings::Draft& draft, const std::vector<std
     Splitter names(list, ',');
     while (const auto name = names.Next()) zones.emplace_back(Trim(*name));
   }
-  if (std::ranges::find(zones, "") != zones.end()) draft.Reject("zone", "has an empty item");
-  if (zones.size() > kMaxZones) draft.Reject("zone", fmt::format("has more than {} items", kMaxZones));
-  if (const Status checked = report::CheckZones(zones); !checked) draft.Reject("zone", checked.error().message);
+  if (std::ranges::find(zones, "") != zones.end())
+    draft.Reject("zone", "has an empty item");
+  else if (zones.size() > kMaxZones)
+    draft.Reject("zone", fmt::format("has more than {} items", kMaxZones));
+  else if (const Status checked = report::CheckZones(zones); !checked)
+    draft.Reject("zone", checked.error().message);
   return zones;
+}
+
+/// An empty value is probably an unset variable of a script. Without the cost, the report would look complete.
+void RefuseEmpty(settings::Draft& draft, std::string_view flag, std::string_view value, std::string_view example) {
+  if (value.empty() && draft.origin(flag).from == settings::From::kFlag)
+    draft.Reject(flag, fmt::format("is empty; write {}, or remove the flag", example));
 }
 
 void CheckPrometheus(settings::Draft& draft, const ReportOptions& options) {
@@ -137,12 +146,14 @@ void CheckPrometheus(settings::Draft& draft, const ReportOptions& options) {
 settings::Parsed<ReportOptions> ParseReportOptions(std::vector<const char*> arguments, const BuildInfo& build) {
   const std::vector<std::string> files = TakeFiles(arguments);
   const settings::Program program{.name = "kepler report", .about = kAbout, .build = build, .has_config_file = false};
-  auto parsed = settings::ParseCommandLine<ReportOptions>(arguments, program, kReportTable,
-                                                          [&](settings::Draft& draft, ReportOptions& options) {
-                                                            options.zones = TakeZones(draft, options.zones);
-                                                            options.files = files;
-                                                            CheckPrometheus(draft, options);
-                                                          });
+  auto parsed = settings::ParseCommandLine<ReportOptions>(
+      arguments, program, kReportTable, [&](settings::Draft& draft, ReportOptions& options) {
+        options.zones = TakeZones(draft, options.zones);
+        options.files = files;
+        RefuseEmpty(draft, "price", options.price, "the price of a kWh, such as 0.30");
+        RefuseEmpty(draft, "carbon", options.carbon, "grams of CO2 per kWh, such as 380, or a file");
+        CheckPrometheus(draft, options);
+      });
   if (parsed.action == settings::Action::kHelp)
     parsed.text.replace(0, parsed.text.find('\n'), "usage: kepler report [<flags>] <file>...");
   return parsed;

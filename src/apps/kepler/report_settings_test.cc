@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace kepler::agent {
 namespace {
 
@@ -25,11 +27,22 @@ TEST(ReportSettings, ZonesAreListsAndRepeatedFlags) {
 
 TEST(ReportSettings, RefuseListsThatMakeNoSense) {
   for (const auto& [flag, reason] :
-       {std::pair("--zone=package,", "zone: has an empty item"), std::pair("--zone=package,core", "overlap"),
-        std::pair("--zone=a,b,a", "'a' is named twice"), std::pair("--zone=a,b,c,d,e,f,g,h,i", "more than 8 items")}) {
+       {std::pair("--zone=package,", "zone: has an empty item"), std::pair("--zone=,", "has an empty item"),
+        std::pair("--zone=package,core", "overlap"), std::pair("--zone=a,b,a", "'a' is named twice"),
+        std::pair("--zone=a,b,c,d,e,f,g,h,i", "more than 8 items")}) {
     const auto parsed = ParseReport({flag, "file"});
     EXPECT_EQ(parsed.action, settings::Action::kReject) << flag;
     EXPECT_THAT(parsed.text, HasSubstr(reason));
+    EXPECT_EQ(std::ranges::count(parsed.text, '\n'), 1) << parsed.text;
+  }
+}
+
+/// A variable that a script did not set.
+TEST(ReportSettings, RefuseAnEmptyPrice) {
+  for (const auto& [flag, example] : {std::pair("--price=", "such as 0.30"), std::pair("--carbon=", "such as 380")}) {
+    const auto parsed = ParseReport({flag, "file"});
+    EXPECT_EQ(parsed.action, settings::Action::kReject) << flag;
+    EXPECT_THAT(parsed.text, AllOf(HasSubstr("is empty; write "), HasSubstr(example)));
   }
 }
 
