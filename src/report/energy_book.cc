@@ -156,6 +156,7 @@ void EnergyBook::CloseTick() {
     return;
   }
   if (options_.to && tick_.time > *options_.to) return;
+  if (IsForeign(node, start)) return;
   const bool is_new_run = start != node.start;
   if ((!is_new_run && totals->total < node.totals.total) || !AddsUp(*totals)) {
     ++report_.impossible;
@@ -199,7 +200,18 @@ bool EnergyBook::Remember(std::vector<Milliseconds>& times) const {
   return true;
 }
 
+/// Returns true if the tick continues a run that ended: it is of another agent with the same node name. Sets is_shared
+/// also if a run begins before the last tick of the run before, whose energy counts: files are read one by one.
+bool EnergyBook::IsForeign(Node& node, const std::string& start) const {
+  if (node.ticks == 0 || start == node.start) return false;
+  const bool is_foreign = node.ended.contains(start);
+  node.is_shared = node.is_shared || is_foreign || tick_.time < node.last;
+  if (is_foreign) ++node.foreign;
+  return is_foreign;
+}
+
 void EnergyBook::StartRun(Node& node, const std::string& start) {
+  if (node.ticks > 0) node.ended.insert(node.start);
   node.start = start;
   node.run = tick_.time;
   node.totals = {};

@@ -4,7 +4,8 @@
 // rest of the report. So the sum of all rows and of the rest is the node's energy. Pure; one thread.
 //
 // A new start time of the node's energy is another run of its agent: its totals count from 0 if the run began within
-// the period, otherwise from its first tick.
+// the period, otherwise from its first tick. A run that ended never goes on. If it seems so, two agents have one node
+// name: ticks of the earlier run are left out, and the report has a note.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -95,6 +96,9 @@ class EnergyBook {
     Milliseconds since{};                   // begin of the energy that the next tick adds
     bool is_counted = false;                // its energy is in the report
     std::string start;                      // of the run; empty: there was no tick
+    std::set<std::string> ended;            // starts of earlier runs
+    size_t foreign = 0;                     // ticks of earlier runs, left out: another agent has this node name
+    bool is_shared = false;                 // ticks of two runs overlap
     Milliseconds last{};
     uint64_t ticks = 0;
     Totals totals;
@@ -108,6 +112,7 @@ class EnergyBook {
   void AddSample(const EnergyLine& line);
   [[nodiscard]] size_t RowOf(std::string name, std::string_view id);
   void NameRows();
+  void NoteSharedNames();
   void CloseTick();
   [[nodiscard]] bool IsComplete() const;
   [[nodiscard]] bool AddsUp(const Totals& totals) const;
@@ -115,6 +120,7 @@ class EnergyBook {
   [[nodiscard]] bool Remember(std::vector<Milliseconds>& times) const;
   void ForEachAmount(const std::function<void(Amount&)>& change);
   void PrependBins();
+  [[nodiscard]] bool IsForeign(Node& node, const std::string& start) const;
   void StartRun(Node& node, const std::string& start);
   void FindGap(Node& node);
   void LearnInterval(const std::string& name, Node& node);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "report/energy_book.h"
 #include "report/row_name.h"
 
@@ -18,6 +19,17 @@ void EnergyBook::NameRows() {
   for (const auto& [id, unnamed] : row_of_id_)
     if (const auto named = named_.find(id); named != named_.end())
       AddTo(std::exchange(report_.rows[unnamed].amount, {}), report_.rows[named->second].amount);
+}
+
+void EnergyBook::NoteSharedNames() {
+  constexpr size_t kMaxName = 80;  // bytes
+  for (const auto& [name, node] : nodes_) {
+    if (!node.is_shared) continue;
+    report_.notes.push_back(
+        fmt::format("{}: ticks of two agents overlap: two machines have this node name, or a clock was set back; {}",
+                    SanitizeUtf8(name, kMaxName),
+                    node.foreign == 0 ? "their energy is added up" : CountText(node.foreign, "tick") + " left out"));
+  }
 }
 
 Status EnergyBook::CheckContent() const {
@@ -53,6 +65,7 @@ Result<Report> EnergyBook::Close() {
     FindMissingEnds(name, node);
   }
   NameRows();
+  NoteSharedNames();
   for (size_t i = 0; i < rest_.size(); ++i)
     if (rest_[i].energy != Energy()) report_.rest.push_back({.name = std::string(RestName(i)), .amount = rest_[i]});
   std::erase_if(report_.rows, [](const Row& row) { return row.amount.energy == Energy(); });

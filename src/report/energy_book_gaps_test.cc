@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -11,6 +12,50 @@
 namespace kepler::report {
 namespace {
 
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+/// Two machines with one node name, each with 1,000 microjoules in each tick.
+class TwoMachines {
+ public:
+  TwoMachines() { b_.Restart(30); }
+  std::vector<std::string> A(int64_t second) { return Tick(a_, second); }
+  std::vector<std::string> B(int64_t second) { return Tick(b_, second); }
+
+ private:
+  static std::vector<std::string> Tick(FakeNode& node, int64_t second) {
+    node.Use("web", 1000);
+    return node.Tick(second);
+  }
+  FakeNode a_, b_;
+};
+
+TEST(EnergyBook, TwoMachinesWithOneName_TheirTicksInOneFileAreNotMixed) {
+  TwoMachines machines;
+  std::vector<std::string> lines;
+  for (const int64_t second : {60, 120, 180, 240}) {
+    Append(machines.A(second), lines);
+    Append(machines.B(second + 1), lines);
+  }
+  const auto report = ReportOf(lines, {.by = By::kPod, .from = At(0)});
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(In(report->rows, "shop/web"), 5000) << "one tick of A, then all ticks of B, each once";
+  EXPECT_EQ(SumOf(*report), report->total.energy);
+  EXPECT_THAT(report->notes, ElementsAre(AllOf(HasSubstr("n1: ticks of two agents"), HasSubstr("; 3 ticks left out"))));
+}
+
+TEST(EnergyBook, TwoMachinesWithOneName_TheirFilesAreAddedUp) {
+  TwoMachines machines;
+  std::vector<std::string> lines;
+  for (const int64_t second : {60, 120}) Append(machines.A(second), lines);
+  for (const int64_t second : {61, 121}) Append(machines.B(second), lines);
+  const auto report = ReportOf(lines, {.by = By::kPod, .from = At(0)});
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(In(report->rows, "shop/web"), 4000);
+  EXPECT_THAT(report->notes, ElementsAre(HasSubstr("their energy is added up")));
+}
+
 TEST(EnergyBook, TimesWithoutTicks_AreNamed) {
   FakeNode node;
   std::vector<std::string> lines;
@@ -20,6 +65,7 @@ TEST(EnergyBook, TimesWithoutTicks_AreNamed) {
   }
   const auto report = ReportOf(lines, {.by = By::kPod, .from = At(-600), .to = At(3600)});
   ASSERT_TRUE(report) << report.error().message;
+  EXPECT_THAT(report->notes, IsEmpty());
   ASSERT_EQ(report->gaps.size(), 1U);
   EXPECT_EQ(report->gaps[0].from, At(240));
   EXPECT_EQ(report->gaps[0].to, At(900));

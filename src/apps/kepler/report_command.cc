@@ -166,7 +166,7 @@ Result<report::Report> ReadReport(const ReportOptions& options, report::EnergyBo
   std::optional<report::EnergyBook> book;
   KEPLER_TRY(std::vector<std::string> notes, ReadServer(options.prometheus, std::move(book_options), book));
   KEPLER_TRY(report::Report made, book->Close());
-  made.notes = std::move(notes);
+  made.notes.insert(made.notes.begin(), notes.begin(), notes.end());
   return made;
 }
 
