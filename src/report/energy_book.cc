@@ -56,7 +56,11 @@ void EnergyBook::Add(const EnergyLine& line) {
   ChooseZone();
   if (kind_ == LineKind::kSample) return AddSample(line);
   if (kind_ == LineKind::kUnattributed) tick_.unattributed = Sum(line.joules);
-  if (kind_ != LineKind::kUnlisted || line.of != LevelOf(options_.by)) return;
+  if (kind_ != LineKind::kUnlisted) return;
+  if (line.of != LevelOf(options_.by)) {
+    other_levels_.insert(line.of);
+    return;
+  }
   has_level_ = true;
   const auto reason = std::ranges::find(kUnlistedReasons, line.reason);
   if (reason != kUnlistedReasons.end())

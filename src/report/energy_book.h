@@ -132,6 +132,7 @@ class EnergyBook {
   void Put(Energy energy, Amount& amount);
   void WidenBins();
   [[nodiscard]] Status CheckContent() const;
+  [[nodiscard]] std::string OtherLevels() const;
 
   Options options_;
   Tick tick_;
@@ -143,6 +144,7 @@ class EnergyBook {
   Report report_;
   std::array<Amount, kReasons + 2> rest_;  // by reason, then unattributed, idle
   std::set<std::string> known_zones_;
+  std::set<std::string> other_levels_;     // that the lines have
   std::string level_;                      // of the last line
   LineKind kind_ = LineKind::kOtherLevel;  // of `level_`
   std::string key_;                        // of the last series: keeps its memory

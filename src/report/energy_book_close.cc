@@ -32,6 +32,15 @@ void EnergyBook::NoteSharedNames() {
   }
 }
 
+/// The values of --by that the lines have: "--by=process, container or node".
+std::string EnergyBook::OtherLevels() const {
+  std::vector<std::string_view> levels;
+  for (const By by : {By::kProcess, By::kContainer, By::kPod, By::kNamespace, By::kOwner, By::kVm, By::kUser})
+    if (other_levels_.contains(std::string(LevelOf(by)))) levels.push_back(ToString(by));
+  if (levels.empty()) return "--by=node";
+  return fmt::format("--by={} or node", fmt::join(levels, ", "));
+}
+
 Status EnergyBook::CheckContent() const {
   if (known_zones_.empty()) return Fail(ErrorKind::kInvalid, fmt::format("{} have no line of a node", options_.source));
   for (const std::string& zone : options_.zones)
@@ -40,8 +49,8 @@ Status EnergyBook::CheckContent() const {
                                                    fmt::join(known_zones_, ", ")));
   if (options_.by != By::kNode && !has_level_)
     return Fail(ErrorKind::kInvalid,
-                fmt::format("{} have no energy of level '{}'; the agent exports the levels of --metrics",
-                            options_.source, LevelOf(options_.by)));
+                fmt::format("{} have no energy of level '{}'; use {}, or add the level to --metrics of the agent",
+                            options_.source, LevelOf(options_.by), OtherLevels()));
   if (options_.by != By::kNode && !is_divided_)
     return Fail(ErrorKind::kInvalid,
                 fmt::format("the energy of zone '{}' is not divided among workloads; use --by=node",

@@ -308,7 +308,8 @@ TEST(EnergyBook, WhatIsMissing_IsNamed) {
   std::vector<std::string> without;
   for (const std::string& line : lines)
     if (!line.contains("\"of\":\"pod\"")) without.push_back(line);
-  EXPECT_THAT(ReportOf(without, {.by = By::kPod}).error().message, HasSubstr("no energy of level 'pod'"));
+  EXPECT_THAT(ReportOf(without, {.by = By::kPod}).error().message,
+              HasSubstr("no energy of level 'pod'; use --by=process, container, namespace, owner, vm, user or node"));
   node.Use("web", 5);
   auto cut = node.Tick(120);
   std::erase_if(cut, [](const std::string& line) { return line.contains("\"unlisted\""); });

@@ -121,6 +121,10 @@ class Report(unittest.TestCase):
             self.assertEqual(report("--by=process", path).stderr, "")
             self.assertEqual(lines_of("--by=process", path), whole, path)
 
+    def test_a_level_that_the_file_lacks(self):
+        self.measure(2)
+        self.assertRegex(report(self.path, code=1).stderr, "no energy of level 'namespace'; use --by=process, container.* or node, or add")
+
     def test_compressed_and_cut_files(self):
         self.measure(2)
         with open(self.path, encoding="utf-8") as file:
