@@ -51,12 +51,13 @@ std::map<std::string, std::string, std::less<>> PlacesOf(const Draft& draft) {
   return places;
 }
 
-Outcome Finish(const Draft& draft, Action action) {
+/// `before`: of each line of an error.
+Outcome Finish(const Draft& draft, Action action, std::string_view before) {
   Strings errors = draft.errors();
   Strings warnings = draft.warnings();
   Strings& unknown = action == Action::kCheck ? errors : warnings;
   unknown.insert(unknown.end(), draft.unknown().begin(), draft.unknown().end());
-  if (!errors.empty()) return Rejected(Lines(errors));
+  if (!errors.empty()) return Rejected(Lines(errors, before));
   if (action == Action::kPrint) return {.action = action, .text = Print(draft.values(), true)};
   if (action != Action::kCheck) return {.warnings = std::move(warnings), .places = PlacesOf(draft)};
   return {.action = action,
@@ -108,7 +109,8 @@ Outcome ParseCommandLine(std::span<const char* const> argv, const Program& progr
   if (const Status applied = ApplyFlags(draft, *flags); !applied) return RejectFlags(name, applied.error().message);
   draft.CheckTable();
   rules(draft);
-  return Finish(draft, flags->action);
+  // With a file, errors begin with its name and line.
+  return Finish(draft, flags->action, program.has_config_file ? "" : fmt::format("{}: error: ", name));
 }
 
 }  // namespace kepler::settings

@@ -179,6 +179,8 @@ class Commands(unittest.TestCase):
     def test_a_mistake_in_the_options_is_no_failure_of_the_command(self):
         done = run("true", options=("--typo",))
         self.assertEqual((done.returncode, done.stderr), (125, "kepler run: error: unknown long flag '--typo', try --help\n"))
+        done = run("true", options=("--log.level=loud",))
+        self.assertEqual((done.returncode, done.stderr[:32]), (125, "kepler run: error: --log.level: "), done.stderr)
         self.assertEqual(run("true", options=("--config.file=/nowhere",)).returncode, 125)
 
     def test_full_disk_is_an_error(self):

@@ -451,7 +451,10 @@ class Once(unittest.TestCase):
         done = top("--help")
         self.assertEqual(done.returncode, 0)
         self.assertTrue(done.stderr.startswith("usage: kepler top [<flags>]"), done.stderr)
-        self.assertEqual(top("--colour").returncode, 1)
+        for flag in ("--colour", "--level=rack", "--limit=0", "--user=me"):
+            refused = top(flag)
+            self.assertEqual((refused.returncode, refused.stderr.count("\n")), (1, 1), refused.stderr)
+            self.assertTrue(refused.stderr.startswith("kepler top: error: "), refused.stderr)
 
 
 if __name__ == "__main__":

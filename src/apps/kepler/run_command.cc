@@ -154,6 +154,8 @@ int RunCommand(std::vector<const char*> arguments, const BuildInfo& build) {
                                             [](std::string_view argument) { return !argument.starts_with('-'); });
   if (parsed.action == settings::Action::kReject && options.argv.empty() && has_word)
     return Refuse("-- is missing before the command: kepler run [<flags>] -- <command>", kNotMeasured);
+  if (parsed.action == settings::Action::kReject && !parsed.text.starts_with("kepler run: "))
+    return Refuse("error: " + settings::OneLine(parsed), kNotMeasured);
   if (parsed.action != settings::Action::kRun) return settings::WriteOut(parsed, "kepler run");
   if (options.argv.empty()) return Refuse("there is no command after --; see kepler run --help", kNotMeasured);
   if (const Status writable = CheckReportPath(options.output); !writable)

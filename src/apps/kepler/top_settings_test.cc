@@ -8,6 +8,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 settings::Parsed<TopSettings> Parse(const std::vector<const char*>& arguments) {
   return ParseTopSettings(arguments, {});
@@ -40,7 +41,7 @@ TEST(TopSettings, RefuseWhatMakesNoSense) {
         std::pair("--colour", "--colour")}) {
     const auto parsed = Parse({flag});
     EXPECT_EQ(parsed.exit_code, 1) << flag;
-    EXPECT_THAT(parsed.text, HasSubstr(reason));
+    EXPECT_THAT(parsed.text, AllOf(StartsWith("kepler top: error: "), HasSubstr(reason)));
   }
 }
 
