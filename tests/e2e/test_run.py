@@ -183,10 +183,12 @@ class Commands(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr[:32]), (125, "kepler run: error: --log.level: "), done.stderr)
         self.assertEqual(run("true", options=("--config.file=/nowhere",)).returncode, 125)
 
-    def test_full_disk_is_an_error(self):
-        done = run("true", options=("--output=/dev/full",))
-        self.assertEqual(done.returncode, 125)
-        self.assertIn("write /dev/full: No space left on device", done.stderr)
+    def test_full_disk_leaves_the_exit_code_of_the_command(self):
+        for command, code in (("true", 0), ("false", 1)):
+            done = run(command, options=("--output=/dev/full",))
+            self.assertEqual(done.returncode, code)
+            self.assertIn("kepler run: write /dev/full: No space left on device", done.stderr)
+            self.assertIn("Machine joules", done.stderr, "the report is not lost")
 
     def test_sigterm_reaches_the_command(self):
         agent = subprocess.Popen([binary(), "run", "--json", *METER, "--", "sh", "-c", "echo up; exec sleep 1000"],

@@ -137,7 +137,7 @@ int Run(const Config& config, const RunOptions& options) {
   const std::string text = options.json ? RunJson(report) : RunText(report);
   if (const Status written = WriteReport(options.output, stderr, text); !written) {
     if (!options.output.empty()) std::fputs(text.c_str(), stderr);  // the command cannot be measured again
-    return Refuse(written.error().message, report.exit_code == 0 ? kNotMeasured : report.exit_code);
+    return Refuse(written.error().message, report.exit_code);
   }
   return report.exit_code;
 }
