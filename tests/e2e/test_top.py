@@ -430,6 +430,12 @@ class Once(unittest.TestCase):
         self.assertEqual(done.stderr, f"kepler top: {double.url}: 302: redirects to https://login.example/; "
                                       "set --url to the URL of the agent\n")
 
+    def test_an_error_of_the_api_is_shown_as_text(self):
+        with Agent(config=CONFIG) as agent:
+            done = top(f"--url={url_of(agent)}", "--once", f"--filter={'x' * 65}")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertRegex(done.stderr, r"\Akepler top: http://127.0.0.1:\d+: 400: parameter \w+: [^{}]+\n\Z")
+
     def test_without_an_agent_it_fails(self):
         done = top("--url=http://127.0.0.1:1", "--once")
         self.assertEqual((done.returncode, done.stdout), (1, ""))

@@ -13,6 +13,7 @@
 #include "base/small_file.h"
 #include "base/text.h"
 #include "base/thread.h"
+#include "json/document.h"
 #include "status/zone_origin.h"
 
 namespace kepler::agent {
@@ -34,7 +35,7 @@ std::string ReasonOf(const http::client::Answer& answer) {
   if (!answer.location.empty())
     return fmt::format("{}: redirects to {}; set --url to the URL of the agent", answer.status,
                        ShowUnlessSecret(answer.location, kMaxReason));
-  const std::string_view body = Trim(answer.body);
+  const std::string body = ApiReason(answer.body);
   return fmt::format("{}: {}", answer.status,
                      body.empty() ? "the answer has no reason; is it an agent?" : ShowUnlessSecret(body, kMaxReason));
 }
@@ -76,6 +77,12 @@ Result<std::string> TopClient::Get(const std::string& target, const std::stop_to
   if (answer->ok()) return body;
   return Fail(ErrorKind::kInvalid,
               fmt::format("{}: {}", url_.peer.Url(), http::client::HideLogin(ReasonOf(*answer), request)));
+}
+
+std::string ApiReason(std::string_view body) {
+  if (const auto parsed = json::Parse(body))
+    if (const auto reason = json::Cursor(*parsed).Text("error")) return std::string(*reason);
+  return std::string(Trim(body));
 }
 
 std::vector<std::string> RemarksOf(const TopSource& source, const top::Readings& readings) {

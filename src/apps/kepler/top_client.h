@@ -44,6 +44,9 @@ struct TopAnswer {
   std::vector<std::string> remarks{};
 };
 
+/// Returns the reason in an error of the API, {"error":"…"}, else the text itself.
+[[nodiscard]] std::string ApiReason(std::string_view body);
+
 /// Returns the remarks of the source and the remarks about the readings.
 [[nodiscard]] std::vector<std::string> RemarksOf(const TopSource& source, const top::Readings& readings);
 

@@ -96,7 +96,8 @@ TEST(TopClient, NamesTheRemedyOfAStatus) {
         std::tuple("404 Not Found", "", "404: there is no JSON API"),
         std::tuple("302 Found\r\nLocation: http://node/login", "", "302: redirects to http://node/login; set --url"),
         std::tuple("500 Internal Server Error", "", "500: the answer has no reason"),
-        std::tuple("400 Bad Request", R"({"error":"limit"})", R"(400: {"error":"limit"})")}) {
+        std::tuple("400 Bad Request", R"({"error":"limit"})", "400: limit"),
+        std::tuple("400 Bad Request", " {\"reason\":1}\n", R"(400: {"reason":1})")}) {
     const TestAgent agent(status, body);
     const auto answer = TopClient::Open(agent.Settings())->Get("/", {});
     ASSERT_FALSE(answer);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "apps/kepler/node_api.h"
+#include "apps/kepler/top_client.h"
 #include "apps/kepler/wiring.h"
 #include "base/host_port.h"
 #include "base/text.h"
@@ -100,7 +101,7 @@ Result<std::string> TopNode::Get(const std::string& target, const std::stop_toke
   const auto response = request.path == "/api/v1/history" ? api_->History(request) : api_->Snapshot(request);
   constexpr unsigned kOk = 200;
   if (response.status == kOk) return *response.body;
-  return Fail(ErrorKind::kInvalid, std::string(Trim(*response.body)));
+  return Fail(ErrorKind::kInvalid, ApiReason(*response.body));
 }
 
 std::vector<std::string> TopNode::Remarks() const {
