@@ -194,8 +194,8 @@ TEST(PredictOutOfFold, Targets_HaveTheirsInTheirOrder) {
 }
 
 TEST(PredictOutOfFold, Seed_DecidesAlone) {
-  const Measurements all = Machine(60);
-  const auto folds = training::ContiguousBlocks(60, 3);
+  const Measurements all = Machine(30);
+  const auto folds = training::ContiguousBlocks(30, 2);
   const auto predicted = [&](const Recipe& recipe) {
     const auto got = PredictOutOfFold(all, recipe, folds, Silent);
     EXPECT_TRUE(got);

@@ -68,7 +68,7 @@ TEST(Auto, WeightsAreABlend_AndTheBestHasMost) {
 }
 
 TEST(Auto, TheSameAgain) {
-  const Samples samples = Machine(200, true, 3);
+  const Samples samples = Machine(50, true, 3);
   const auto first = FitAuto(samples, {.seed = 7});
   const auto second = FitAuto(samples, {.seed = 7});
   ASSERT_TRUE(first && second);
@@ -125,7 +125,7 @@ TEST(Auto, MoreRowsThanNeighborsAreKeptOf_KnnIsNotTried) {
 size_t Kept(const AutoFit& fit) { return fit.scores.size() - FixedCandidates(kSmallTable).size(); }
 
 TEST(Search, FindsWhatTheFixedOnesMiss_AndSaysWhat) {
-  Samples samples = Machine(300, true, 12);
+  Samples samples = Machine(100, true, 12);
   for (size_t row = 0; row < samples.labels.size(); ++row)  // a step that a line misses
     samples.labels[row] = samples.features.row(row)[1] > 2e10 ? 90 : 40;
   const auto without = FitAuto(samples, {});
@@ -146,7 +146,7 @@ TEST(Search, FindsWhatTheFixedOnesMiss_AndSaysWhat) {
 }
 
 TEST(Search, EndsWhereItIsGoodEnough) {
-  const auto good = FitAuto(Machine(100, true, 13), {.search = {.candidates = 1000, .good_enough_watts = 1e6}});
+  const auto good = FitAuto(Machine(40, true, 13), {.search = {.candidates = 1000, .good_enough_watts = 1e6}});
   ASSERT_TRUE(good);
   EXPECT_EQ(good->searched, 0U);
   EXPECT_EQ(Kept(*good), 0U);
@@ -155,14 +155,14 @@ TEST(Search, EndsWhereItIsGoodEnough) {
 // The fixed candidates take longer than a nanosecond; their time is not the search's.
 TEST(Search, BudgetThatIsOverAtOnce_TriesOne) {
   const auto over =
-      FitAuto(Machine(100, true, 13), {.search = {.candidates = 1000, .budget = std::chrono::nanoseconds(1)}});
+      FitAuto(Machine(40, true, 13), {.search = {.candidates = 1000, .budget = std::chrono::nanoseconds(1)}});
   ASSERT_TRUE(over);
   EXPECT_EQ(over->searched, 1U);
   EXPECT_LE(Kept(*over), 1U);
 }
 
 TEST(Search, BudgetThatIsNotUsedUp_ChangesNothing) {
-  const Samples samples = Machine(100, true, 13);
+  const Samples samples = Machine(40, true, 13);
   const auto some = FitAuto(samples, {.search = {.candidates = 4, .budget = std::chrono::hours(24)}});
   const auto same = FitAuto(samples, {.search = {.candidates = 4}});
   ASSERT_TRUE(some && same);

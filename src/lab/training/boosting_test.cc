@@ -55,9 +55,9 @@ TEST(Boosting, LearnsAndGeneralises) {
 }
 
 TEST(Boosting, IsDeterministicBySeed) {
-  const Samples train = RisingWatts(300, 1);
-  const TrainerOptions seven{.parameters = {{"subsample", 0.5}}, .seed = 7};
-  const TrainerOptions eight{.parameters = {{"subsample", 0.5}}, .seed = 8};
+  const Samples train = RisingWatts(100, 1);
+  const TrainerOptions seven{.parameters = {{"subsample", 0.5}, {"trees", 20}}, .seed = 7};
+  const TrainerOptions eight{.parameters = {{"subsample", 0.5}, {"trees", 20}}, .seed = 8};
   for (const auto fit : kAllFits) {
     EXPECT_EQ(Fitted(fit(train, seven)), Fitted(fit(train, seven)));
     EXPECT_NE(Fitted(fit(train, seven)), Fitted(fit(train, eight)));

@@ -18,8 +18,10 @@ namespace {
 class SharesOfTheWall : public ::testing::Test {
  protected:
   static std::vector<double> Column(std::string_view name) {
-    std::ifstream file(KEPLER_DATA "/nx12.csv", std::ios::binary);
-    const auto table = Table::ReadCsv({std::istreambuf_iterator<char>(file), {}});
+    static const auto table = [] {
+      std::ifstream file(KEPLER_DATA "/nx12.csv", std::ios::binary);
+      return Table::ReadCsv({std::istreambuf_iterator<char>(file), {}});
+    }();
     return table.value().Numbers(table.value().Find(name).value().value()).value();
   }
   /// The mean of a column over the rows whose wall power is within [from, to].
