@@ -20,7 +20,7 @@ ONE_READ = 4096  # of an agent of Kepler 0.7
 
 # As pkg/model/estimator/sidecar of Kepler 0.7 writes it.
 GO_BODY = ('{"metrics":["bpf_cpu_time_ms","bpf_page_cache_hit"],"values":%s,"output_type":"AbsPower","source":"intel_rapl",'
-           '"system_features":["cpu_architecture"],"system_values":[5],"trainer_name":"","filter":""}')
+           '"system_features":["cpu_architecture"],"system_values":["Sapphire Rapids"],"trainer_name":"","filter":""}')
 
 
 def model(name, machine=None):

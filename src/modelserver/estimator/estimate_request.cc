@@ -6,7 +6,10 @@
 #include <cmath>
 #include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
+#include "base/parse.h"
 #include "json/document.h"
 #include "model/features.h"
 #include "modelserver/model_index.h"
@@ -42,14 +45,47 @@ Status AddNames(const Cursor& root, std::string_view key, std::vector<std::strin
   return {};
 }
 
-Result<std::span<const double>> SystemValues(const Cursor& root) {
+/// Agents of Kepler 0.7 send texts, {"system_features":["cpu_architecture"],"system_values":["Sapphire Rapids"]}.
+using SystemValues = std::vector<std::optional<double>>;  // nothing: a text that is not a number
+Result<SystemValues> ReadSystemValues(const Cursor& root) {
   KEPLER_TRY(const auto at, root.Find("system_values"));
-  if (!at || at->IsNull()) return std::span<const double>();
-  return at->Numbers();
+  SystemValues values;
+  if (!at || at->IsNull()) return values;
+  if (const auto numbers = at->Numbers()) {
+    values.assign(numbers->begin(), numbers->end());
+    return values;
+  }
+  KEPLER_TRY(const std::vector<std::string> texts, at->Texts());
+  for (const std::string& text : texts) {
+    const auto number = ParseNumber<double>(text);
+    values.push_back(number && std::isfinite(*number) ? number : std::nullopt);
+  }
+  return values;
+}
+
+/// Adds the system features that have a number, and returns the numbers. A model has no use for other ones.
+Result<std::vector<double>> AddSystemFeatures(const Cursor& root, std::vector<std::string>& features) {
+  KEPLER_TRY(const auto system, root.Find("system_features"));
+  const size_t metrics = features.size();
+  if (system && !system->IsNull()) KEPLER_CHECK_OK(AddNames(root, "system_features", features));
+  KEPLER_TRY(const SystemValues values, ReadSystemValues(root));
+  if (metrics + values.size() != features.size())
+    return Wrong("system_values", "their number differs from that of system_features");
+  std::vector<double> constants;
+  size_t kept = metrics;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (!values[i]) continue;
+    constants.push_back(*values[i]);
+    features[kept++] = features[metrics + i];
+  }
+  features.resize(kept);
+  return constants;
 }
 
 Status ReadRows(const Cursor& root, size_t columns, std::span<const double> constants, EstimateRequest& request) {
-  KEPLER_TRY(const std::vector<Cursor> rows, root.Elements("values"));
+  KEPLER_TRY(const Cursor values, root.Member("values"));
+  if (values.IsNull()) return {};  // Go's list without rows
+  KEPLER_TRY(const std::vector<Cursor> rows, values.Elements());
   if (rows.size() > kMaxRows) return Wrong("values", fmt::format("{} rows; the maximum is {}", rows.size(), kMaxRows));
   request.rows.reserve(rows.size());
   for (const Cursor& at : rows) {
@@ -90,11 +126,7 @@ Result<EstimateRequest> ReadEstimateRequest(std::string_view text) {
   KEPLER_CHECK_OK(AddNames(root, "metrics", request.features));
   const size_t columns = request.features.size();
   if (columns == 0) return Wrong("metrics", "the list is empty");
-  KEPLER_TRY(const auto system, root.Find("system_features"));
-  if (system && !system->IsNull()) KEPLER_CHECK_OK(AddNames(root, "system_features", request.features));
-  KEPLER_TRY(const std::span<const double> constants, SystemValues(root));
-  if (columns + constants.size() != request.features.size())
-    return Wrong("system_values", "their number differs from that of system_features");
+  KEPLER_TRY(const std::vector<double> constants, AddSystemFeatures(root, request.features));
   KEPLER_CHECK_OK(ReadRows(root, columns, constants, request));
   KEPLER_TRY(const std::string_view output, root.Text("output_type"));
   const auto kind = model::OutputTypeOf(output);

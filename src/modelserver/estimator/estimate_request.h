@@ -30,7 +30,7 @@ class ObjectEnd {
 inline constexpr size_t kMaxRows = 16'384;
 
 struct EstimateRequest {
-  std::vector<std::string> features;      // canonical names: the columns, first `metrics`, then `system_features`
+  std::vector<std::string> features;  // canonical names: the columns, first `metrics`, then numeric `system_features`
   std::vector<std::vector<double>> rows;  // may be empty
   model::OutputType output = model::OutputType::kAbsPower;
   std::string source;        // after NormalSource()

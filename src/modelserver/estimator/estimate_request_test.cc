@@ -36,6 +36,20 @@ TEST(EstimateRequest, IsReadAsOldAgentsWriteIt) {
   EXPECT_EQ(request->filter[0].limit, 10);
 }
 
+/// estimate.go has `SystemMetaDataFeatureValues []string` and writes a list without rows as null.
+TEST(EstimateRequest, SystemValuesMayBeTexts) {
+  const auto request = ReadEstimateRequest(
+      R"({"metrics":["a"],"values":[[1],[2]],"output_type":"AbsPower","source":"intel_rapl",)"
+      R"("system_features":["cpu_architecture","sockets","inf"],"system_values":["Sapphire Rapids","2","inf"],)"
+      R"("trainer_name":"","filter":""})");
+  ASSERT_TRUE(request) << request.error().message;
+  EXPECT_THAT(request->features, ElementsAre("a", "sockets"));
+  EXPECT_THAT(request->rows, ElementsAre(ElementsAre(1, 2), ElementsAre(2, 2)));
+  const auto none = ReadEstimateRequest(R"({"metrics":["a"],"values":null,"output_type":"AbsPower"})");
+  ASSERT_TRUE(none) << none.error().message;
+  EXPECT_THAT(none->rows, IsEmpty());
+}
+
 TEST(EstimateRequest, NeedsOnlyMetricsValuesAndOutput) {
   const auto request = ReadEstimateRequest(
       R"({"metrics":["a"],"values":[],"output_type":"DynPower","source":null,"system_features":[],"another":{"a":[1]}})");
