@@ -7,17 +7,30 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <optional>
+#include <string_view>
 
+#include "base/parse.h"
 #include "base/small_file.h"
 #include "base/unique_fd.h"
 
 namespace kepler::agent {
 namespace {
 
-/// Returns true for a device, a pipe, or a link of the system such as /dev/stdout.
-bool IsWrittenDirectly(const std::string& path, const struct stat& info) {
-  if (S_ISLNK(info.st_mode)) return path.starts_with("/dev/") || path.starts_with("/proc/");
-  return !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+/// Returns the open file that a name such as /dev/stdout means. Opened by that name, a file would be written from its
+/// begin (proc(5), /proc/PID/fd).
+std::optional<int> DescriptorOf(std::string_view path) {
+  if (path == "/dev/stdout") return STDOUT_FILENO;
+  if (path == "/dev/stderr") return STDERR_FILENO;
+  for (const std::string_view directory : {"/dev/fd/", "/proc/self/fd/"})
+    if (path.starts_with(directory)) return ParseNumber<int>(path.substr(directory.size()));
+  return std::nullopt;
+}
+
+/// Returns an error unless the file is open for writing.
+Status CheckDescriptor(int descriptor, const std::string& path) {
+  const int flags = ::fcntl(descriptor, F_GETFL);
+  return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY ? Status() : FailErrno("write", path, EBADF);
 }
 
 Status WriteStream(std::FILE* stream, const std::string& name, const std::string& text) {
@@ -40,22 +53,23 @@ std::filesystem::path DirectoryOf(const std::string& path) {
   return parent.empty() ? "." : parent;
 }
 
-/// Returns true if `path` is written directly, and false if it is replaced. An error if neither is possible.
+/// Returns true for a device or a pipe, which is written directly, and false if `path` is replaced. An error if neither
+/// is possible.
 Result<bool> IsDirect(const std::string& path) {
   struct stat info{};
   if (::lstat(path.c_str(), &info) != 0) return false;
-  if (IsWrittenDirectly(path, info)) return true;
   if (S_ISLNK(info.st_mode))
     return Fail(ErrorKind::kInvalid,
                 fmt::format("cannot write {}: it is a symbolic link; name its target, or remove the link", path));
   if (S_ISDIR(info.st_mode)) return FailErrno("write", path, EISDIR);
-  return false;
+  return !S_ISREG(info.st_mode);
 }
 
 }  // namespace
 
 Status CheckReportPath(const std::string& path) {
   if (path.empty()) return {};
+  if (const auto descriptor = DescriptorOf(path)) return CheckDescriptor(*descriptor, path);
   KEPLER_TRY(const bool is_direct, IsDirect(path));
   if (is_direct) {
     KEPLER_CHECK_OK(OpenDirectly(path));
@@ -67,6 +81,10 @@ Status CheckReportPath(const std::string& path) {
 
 Status WriteReport(const std::string& path, std::FILE* stream, const std::string& text) {
   if (path.empty()) return WriteStream(stream, "the report", text);
+  if (const auto descriptor = DescriptorOf(path)) {
+    KEPLER_CHECK_OK(CheckDescriptor(*descriptor, path));
+    return WriteAll(*descriptor, path, text);
+  }
   KEPLER_TRY(const bool is_direct, IsDirect(path));
   if (is_direct) {
     KEPLER_TRY(const UniqueFd file, OpenDirectly(path));

@@ -12,8 +12,9 @@ namespace kepler::agent {
 [[nodiscard]] Status CheckReportPath(const std::string& path);
 
 /// Writes `text` to the file `path`, or to `stream` if the path is empty. A file is replaced as a whole and
-/// keeps its mode (ReplaceFile). After an error it is unchanged. A symbolic link is kInvalid, except in /dev and /proc:
-/// nothing is written through it. A full disk and a pipe without a reader are errors.
+/// keeps its mode (ReplaceFile). After an error it is unchanged. /dev/stdout, /dev/stderr, /dev/fd/N and
+/// /proc/self/fd/N are the open files of the process, which are continued. Any other symbolic link is kInvalid: nothing
+/// is written through it. A full disk and a pipe without a reader are errors.
 [[nodiscard]] Status WriteReport(const std::string& path, std::FILE* stream, const std::string& text);
 
 }  // namespace kepler::agent
