@@ -76,7 +76,7 @@ Result<push::Target> MakeTarget(std::string_view exporter, const PushKeys& keys,
     request.target = std::move(url->target);
   else if (url->target != "/")
     return Fail(ErrorKind::kInvalid, fmt::format("{}.{}: a URL for gRPC ends after the port", keys.section, keys.url));
-  request.may_repeat = true;  // a data point has its time, so a server knows a repeated one
+  request.may_repeat = true;  // a repeated data point has the same time
   request.deadlines.total = std::chrono::ceil<std::chrono::milliseconds>(server.timeout);
   push::Target target{.exporter = exporter, .peer = std::move(url->peer), .request = std::move(request)};
   KEPLER_CHECK_OK(CheckFirst(keys, server, header_pairs, target));

@@ -38,13 +38,17 @@ PushFailure FailureOf(const Result<Answer>& answer) {
   }
 }
 
-/// Replaces the values of the headers from index `first` on: a server may repeat them in its answer.
-std::string HideSecrets(std::string text, const ClientRequest& request, size_t first) {
+/// Returns what the server said without the login and the values of the headers from index `first` on, which it may
+/// repeat. Shorter values, such as the number of a tenant, are no secrets.
+std::string HideSecrets(std::string_view said, const ClientRequest& request, size_t first) {
+  constexpr size_t kMinSecret = 8;
+  constexpr std::string_view kHidden = "<hidden>";
+  std::string text = HideLogin(said, request);
   for (size_t i = first; i < request.headers.size(); ++i) {
     const std::string& value = request.headers[i].second;
-    if (value.empty()) continue;
-    for (size_t at = text.find(value); at != std::string::npos; at = text.find(value))
-      text.replace(at, value.size(), "");
+    if (value.size() < kMinSecret) continue;
+    for (size_t at = text.find(value); at != std::string::npos; at = text.find(value, at + kHidden.size()))
+      text.replace(at, value.size(), kHidden);
   }
   return text;
 }
@@ -103,7 +107,7 @@ Result<Delivery::Complete> Delivery::MakeRequest(const Request& first) const {
   Complete complete{.peer = target_.peer, .request = target_.request};
   ClientRequest& request = complete.request;
   request.method = http::client::Method::kPost;
-  request.may_repeat = true;  // a repeated sample has the same time and value
+  request.may_repeat = true;  // a repeated data point has the same time
   request.body = first.body;
   request.wanted_header = target_.written_header;
   if (target_.add_secrets) KEPLER_CHECK_OK(target_.add_secrets(complete.peer, request));
@@ -141,14 +145,14 @@ void Delivery::Attempt(const std::stop_token& stop) {
   const ClientRequest& request = complete->request;
   const Outcome outcome = Send(*complete, stop);
   if (stop.stop_requested()) return;
-  if (outcome.has_2xx) return Accept(outcome, points);
+  if (outcome.has_2xx) return Accept(outcome, request, points);
   const auto delay = options_.retry.Next(request, outcome.answer, ++failures_, Random(), clock_.Wall());
   if (!outcome.answer) patience_.Reset();
   const bool is_final = outcome.answer && IsRefused(outcome.answer->status, delay.has_value(), first->body);
-  std::string text = outcome.answer ? Describe(*outcome.answer) : outcome.answer.error().message;
+  std::string text =
+      outcome.answer ? Describe(*outcome.answer, request) : Hide(outcome.answer.error().message, request);
   if (outcome.answer && outcome.answer->status == kUnsupported) text = target_.unsupported_hint + text;
-  NoteFailure(FailureOf(outcome.answer), HideSecrets(HideLogin(text, request), request, target_.request.headers.size()),
-              is_final ? "dropped its data points" : "retrying");
+  NoteFailure(FailureOf(outcome.answer), text, is_final ? "dropped its data points" : "retrying");
   if (is_final) return Refuse(*outcome.answer, points);
   // Errors that only an operator can end, such as a wrong certificate, are retried too: the files may change.
   Postpone(delay ? *delay : options_.retry.Delay(failures_, Random()));
@@ -164,12 +168,16 @@ bool Delivery::IsRefused(unsigned status, bool may_retry, const http::client::Sh
   return is_over || !(may_retry || (is_operators && !options_.queue.directory.empty()));
 }
 
-std::string Delivery::Describe(const Answer& answer) const {
-  const std::string_view reason = std::string_view(answer.body).substr(0, kMaxShown);
+std::string Delivery::Hide(std::string_view said, const ClientRequest& request) const {
+  return HideSecrets(said, request, target_.request.headers.size());
+}
+
+std::string Delivery::Describe(const Answer& answer, const ClientRequest& request) const {
+  const std::string reason = Hide(answer.body, request).substr(0, kMaxShown);
   if (target_.send) return fmt::format("{} answered {}", target_.peer.Url(), reason);
   if (!answer.location.empty())
     return fmt::format("{} answered {}: redirects to {}; set that URL", target_.peer.Url(), answer.status,
-                       std::string_view(answer.location).substr(0, kMaxShown));
+                       Hide(answer.location, request).substr(0, kMaxShown));
   return fmt::format("{} answered {}: {}", target_.peer.Url(), answer.status, reason);
 }
 
@@ -206,14 +214,15 @@ Result<Receipt> Delivery::ReadReceipt(const Outcome& outcome, uint64_t points) c
                  .message = fmt::format("{}the answer has no {}", target_.unsupported_hint, target_.written_header)};
 }
 
-void Delivery::Accept(const Outcome& outcome, uint64_t points) {
+void Delivery::Accept(const Outcome& outcome, const ClientRequest& request, uint64_t points) {
   const Result<Receipt> receipt = ReadReceipt(outcome, points);
   if (!receipt)
-    NoteFailure(PushFailure::kAnswer, receipt.error().message, "assuming that the data points were accepted");
+    NoteFailure(PushFailure::kAnswer, Hide(receipt.error().message, request),
+                "assuming that the data points were accepted");
   const uint64_t rejected = receipt ? std::min(receipt->rejected_points, points) : 0;
   if (rejected > 0)
-    NoteFailure(PushFailure::kPartial, fmt::format("{} data points rejected: {}", rejected, receipt->message),
-                "dropped them");
+    NoteFailure(PushFailure::kPartial,
+                fmt::format("{} data points rejected: {}", rejected, Hide(receipt->message, request)), "dropped them");
   {
     const std::scoped_lock lock(mutex_);
     At(status_.dropped_points, PushDrop::kPartial) += rejected;

@@ -99,9 +99,11 @@ class Delivery {
   [[nodiscard]] Result<Receipt> ReadReceipt(const Outcome& outcome, uint64_t points) const;
   /// Returns the number in Target::written_header, at most `points`; nothing if the answer has none.
   [[nodiscard]] std::optional<uint64_t> Written(const http::client::Answer& answer, uint64_t points) const;
-  [[nodiscard]] std::string Describe(const http::client::Answer& answer) const;
+  [[nodiscard]] std::string Hide(std::string_view said, const http::client::ClientRequest& request) const;
+  [[nodiscard]] std::string Describe(const http::client::Answer& answer,
+                                     const http::client::ClientRequest& request) const;
   /// The two remove the first request, of `points` data points.
-  void Accept(const Outcome& outcome, uint64_t points);
+  void Accept(const Outcome& outcome, const http::client::ClientRequest& request, uint64_t points);
   void Refuse(const http::client::Answer& answer, uint64_t points);
   /// True if the server has refused a request with this body for good; to be called once for each answer.
   [[nodiscard]] bool IsRefused(unsigned status, bool may_retry, const http::client::SharedText& body);

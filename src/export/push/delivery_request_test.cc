@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,8 +15,10 @@ using namespace std::chrono_literals;
 using kepler::testing::PeerConnection;
 using kepler::testing::ScriptedPeer;
 using status::PushFailure;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST_F(DeliveryTest, Stop_EndsTheAttemptAndCountsNothing) {
   Open();
@@ -49,7 +52,51 @@ TEST_F(DeliveryTest, Secrets_AreReadBeforeEachAttemptAndNotLogged) {
   const std::string logged = ::testing::internal::GetCapturedStdout();
   EXPECT_THAT(heads_.back(), HasSubstr("X-Scope-OrgID: s3cret-tenant\r\n"));
   EXPECT_THAT(logged, HasSubstr("answered 400: unknown"));
-  EXPECT_THAT(logged, ::testing::Not(HasSubstr("s3cret")));
+  EXPECT_THAT(logged, Not(HasSubstr("s3cret")));
+}
+
+TEST_F(DeliveryTest, SecretInALongAnswer_IsNotLoggedInPart) {
+  target_.add_secrets = [](http::client::Peer&, http::client::ClientRequest& request) -> Status {
+    request.headers.emplace_back("X-Api-Key", "s3cret-key-of-a-tenant");
+    return {};
+  };
+  Open();
+  delivery_->Add(Body("one"));
+  const std::string text = std::string(190, 'x') + "s3cret-key-of-a-tenant";
+  Answer(fmt::format("HTTP/1.1 400 Bad Request\r\nContent-Length: {}\r\n\r\n{}", text.size(), text));
+  ::testing::internal::CaptureStdout();
+  EXPECT_EQ(Attempt(), std::nullopt);
+  EXPECT_THAT(::testing::internal::GetCapturedStdout(), AllOf(HasSubstr("xxx<hidden>"), Not(HasSubstr("s3c"))));
+}
+
+TEST_F(DeliveryTest, SecretInAPartialSuccess_IsNotLogged) {
+  target_.add_secrets = [](http::client::Peer&, http::client::ClientRequest& request) -> Status {
+    request.headers.emplace_back("X-Api-Key", "s3cret-key");
+    return {};
+  };
+  target_.read_receipt = [](std::string_view) {
+    return Receipt{.rejected_points = 1, .message = "s3cret-key is over its limit"};
+  };
+  Open();
+  delivery_->Add(Body("one"));
+  ::testing::internal::CaptureStdout();
+  EXPECT_EQ(Attempt(), std::nullopt);
+  EXPECT_THAT(::testing::internal::GetCapturedStdout(),
+              HasSubstr("1 data points rejected: <hidden> is over its limit"));
+}
+
+TEST_F(DeliveryTest, NumberOfATenant_DoesNotChangeTheUrlAndTheStatus) {
+  target_.add_secrets = [](http::client::Peer&, http::client::ClientRequest& request) -> Status {
+    request.headers.emplace_back("X-Scope-OrgID", "0");
+    return {};
+  };
+  Open();
+  delivery_->Add(Body("one"));
+  Answer("HTTP/1.1 400 Bad Request\r\nContent-Length: 8\r\n\r\ntenant 0");
+  ::testing::internal::CaptureStdout();
+  EXPECT_EQ(Attempt(), std::nullopt);
+  EXPECT_THAT(::testing::internal::GetCapturedStdout(),
+              HasSubstr(fmt::format("http://127.0.0.1:{} answered 400: tenant 0", server_.port())));
 }
 
 TEST_F(DeliveryTest, Certificates_AreReadBeforeEachAttempt) {
