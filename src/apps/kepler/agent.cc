@@ -167,13 +167,23 @@ Status Agent::StartPrinter() {
   return printer_->Start();
 }
 
+/// They stop at the same time, before any is gone: each reads the status of all.
+void Agent::EndExporters() {
+  constexpr std::chrono::seconds kPatience{3};  // only a hung disk needs it: a tick takes up to a second
+  for (const auto& pusher : pushers_) pusher->RequestStop();
+  if (json_lines_) json_lines_->RequestStop();
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  for (const auto& pusher : pushers_) pusher->Stop(deadline);
+  if (json_lines_) json_lines_->Stop(deadline);
+  pushers_.clear();
+  json_lines_.reset();
+}
+
 Agent::~Agent() {
   printer_.reset();
   if (server_) server_->Stop();
   metrics_.reset();
-  for (const auto& pusher : pushers_) pusher->Stop();  // before any is gone: each reads the status of all
-  pushers_.clear();
-  json_lines_.reset();
+  EndExporters();
   if (collector_) collector_->Stop();
 }
 

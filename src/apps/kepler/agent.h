@@ -54,6 +54,7 @@ class Agent final : public daemon::Service {
   [[nodiscard]] Status Build();
   [[nodiscard]] Status StartAll();
   [[nodiscard]] Status StartPrinter();
+  void EndExporters();
   [[nodiscard]] Status StartPushers();
   void AddEndpoints();
   /// The live section of the page at "/" for a query; "" without the API, and before the first snapshot. On a worker.

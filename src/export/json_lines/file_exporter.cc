@@ -21,6 +21,8 @@ struct FileExporter::State {
   log::LogLimiter limiter;
   std::string block;
   uint64_t last_sequence = 0;
+  std::mutex read_mutex;   // held during `read`
+  bool has_ended = false;  // guarded by read_mutex: `read` may be gone
   std::mutex wait_mutex;
   std::condition_variable_any stopped;  // by the stop token only
   mutable std::mutex mutex;
@@ -31,12 +33,13 @@ FileExporter::FileExporter(FileOptions options, std::function<series::Reading()>
                            std::shared_ptr<const Clock> clock)
     : state_(std::make_shared<State>(std::move(options), std::move(read), std::move(clock))) {}
 
-FileExporter::~FileExporter() {
-  // `read` may wait up to a second for a tick, and must not be called after this. Only a hung disk exceeds kPatience.
-  constexpr std::chrono::seconds kPatience{3};
-  if (!thread_) return;
-  thread_->RequestStop();
-  thread_->EndBy(std::chrono::steady_clock::now() + kPatience);
+FileExporter::~FileExporter() { Stop(); }
+
+void FileExporter::Stop(std::chrono::steady_clock::time_point deadline) {
+  if (thread_) thread_->EndBy(deadline);
+  thread_.reset();
+  const std::scoped_lock lock(state_->read_mutex);
+  state_->has_ended = true;
 }
 
 Status FileExporter::Start() {
@@ -55,7 +58,12 @@ status::PushStatus FileExporter::status() const {
 void FileExporter::WriteOnce() { WriteOnce(*state_); }
 
 void FileExporter::WriteOnce(State& state) {
-  const series::Reading reading = state.read();
+  series::Reading reading;
+  {
+    const std::scoped_lock lock(state.read_mutex);
+    if (state.has_ended) return;
+    reading = state.read();
+  }
   if (!reading.snapshot || reading.snapshot->sequence == state.last_sequence) return;
   state.last_sequence = reading.snapshot->sequence;
   LineOptions lines = state.options.lines;

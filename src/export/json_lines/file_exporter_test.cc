@@ -4,9 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <future>
 #include <string>
+#include <thread>
 
 #include "base/small_file.h"
+#include "base/thread.h"
 #include "export/series/visit.h"
 #include "testing/fake_clock.h"
 #include "testing/fake_tree.h"
@@ -77,6 +81,37 @@ TEST_F(FileExporterTest, TheThreadWritesAtOnce_AndAtItsEndWithoutWaitingForItsIn
   Tick(2);
   exporter.reset();
   EXPECT_EQ(Text(), once + once);
+}
+
+/// A clock whose second look hangs, as the thread would on a dead disk.
+class HangingClock final : public Clock {
+ public:
+  [[nodiscard]] BootTime Now() const override {
+    if (++looks_ == 2) hang_.get_future().wait();
+    return inner_.Now();
+  }
+  [[nodiscard]] WallTime Wall() const override { return inner_.Wall(); }
+  void End() { hang_.set_value(); }
+  [[nodiscard]] int looks() const { return looks_; }
+
+ private:
+  mutable std::promise<void> hang_;
+  mutable std::atomic<int> looks_ = 0;
+  const testing::FakeClock inner_;
+};
+
+TEST_F(FileExporterTest, ThreadThatIsLeftBehind_ReadsNothingAfterStop) {
+  const auto clock = std::make_shared<HangingClock>();
+  std::atomic<int> reads = 0;
+  FileExporter exporter(
+      {.path = tree_.Path("log"), .limits = {}, .lines = {}}, [&] { return ++reads, series::Reading{}; }, clock);
+  ASSERT_TRUE(exporter.Start());
+  while (clock->looks() < 2) std::this_thread::yield();
+  exporter.Stop(std::chrono::steady_clock::now());
+  EXPECT_EQ(ThreadsLeftBehind(), 1U);
+  clock->End();
+  while (ThreadsLeftBehind() > 0) std::this_thread::yield();
+  EXPECT_EQ(reads, 1);
 }
 
 }  // namespace

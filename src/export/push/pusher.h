@@ -31,6 +31,9 @@ class Pusher {
 
   /// Starts the thread. The first push follows at once.
   [[nodiscard]] Status Start();
+  void RequestStop() {
+    if (thread_) thread_->RequestStop();
+  }
   /// Ends the request that is being sent, and the thread. One that hangs in the kernel is left behind at `deadline`.
   void Stop(std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::now() + kPatience);
   /// Thread-safe.
