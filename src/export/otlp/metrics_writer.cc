@@ -22,7 +22,9 @@ constexpr uint32_t kDataPoints = 1, kSumTemporality = 2, kSumIsMonotonic = 3;
 constexpr uint32_t kPointStart = 2, kPointTime = 3, kPointDouble = 4, kPointInteger = 6, kPointAttributes = 7;
 constexpr uint32_t kKey = 1, kValue = 2, kStringValue = 1;
 constexpr int32_t kDelta = 1, kCumulative = 2;
-constexpr uint32_t kWorkloads = series::kProcess | series::kContainer | series::kVm | series::kPod;
+// Levels whose rows end: a row that comes back counts from 0 again.
+constexpr uint32_t kRows = series::kProcess | series::kContainer | series::kVm | series::kPod | series::kNamespace |
+                           series::kOwner | series::kUser;
 
 /// Bytes of a field with a length, whose number is below 16.
 size_t FieldSize(size_t content) { return 1 + static_cast<size_t>(protozero::length_of_varint(content)) + content; }
@@ -84,8 +86,8 @@ void MetricsWriter::Begin(const series::Family& family) {
     if (label != "node_name") attributes_.push_back(AttributeOf(label));
   zones_.clear();
   metric_.clear();
-  // Families of several levels are about the node. A workload that is listed again starts at 0.
-  if (totals_) totals_->Begin(naming_.name, std::has_single_bit(family.gates) && (family.gates & kWorkloads) != 0);
+  // Families of several levels are about the node.
+  if (totals_) totals_->Begin(naming_.name, std::has_single_bit(family.gates) && (family.gates & kRows) != 0);
   AddText(metric_, kMetricName, naming_.name);
   AddText(metric_, kMetricDescription, family.help);
   AddText(metric_, kMetricUnit, naming_.unit);
