@@ -158,7 +158,10 @@ class Builder {
     for (int i = 1;; ++i) {
       std::error_code error;
       const fs::path directory = fs::canonical((fs::path(root_) / relative).parent_path(), error);
-      if (error && i == kTries) return FailErrno("find", relative, error.value());
+      if (error) {
+        if (i == kTries) return FailErrno("find", relative, error.value());
+        continue;
+      }
       auto model = Load(relative, (directory / kOwnFile).string());
       auto signature = Load(relative + ".sig", (directory / kSignatureFile).string());
       if (i < kTries && !fs::is_directory(directory, error)) continue;
