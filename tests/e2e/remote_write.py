@@ -143,14 +143,14 @@ class RemoteWriteServer(PushServer):
         if len(times) != 1:
             raise AssertionError(f"times {times} in a request")
         time, = times
+        self.headers = headers
+        self.times.append(time)  # before pushes: a push without a later time is not complete
         push = self.pushes.setdefault(time, {})
         if push.keys() & points.keys():
             raise AssertionError(f"{push.keys() & points.keys()} twice")
         self.current = (self.current | points.keys()) - ended
         push.update((labels, point) for labels, point in points.items() if labels not in ended)
         self.ended.setdefault(time, set()).update(ended)
-        self.times.append(time)
-        self.headers = headers
         self.count = len(points)
 
     def say_ok(self, handler):
