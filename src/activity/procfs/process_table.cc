@@ -217,13 +217,13 @@ void ProcessTable::RefreshInRotation() {
   }
 }
 
-/// A program that starts, or a login, often changes the user too. `with_uid`: read the user in any case.
+/// `with_uid`: read the user in any case. A program that starts, or a login, often changes the user too.
 void ProcessTable::Refresh(Live& live, bool with_uid) {
   Record& record = records_[live.slot];
+  const bool is_kernel_thread = record.info.kernel_thread;
   const auto cgroup = reader_.Cgroup(live.pid);
-  const auto exe = record.info.kernel_thread ? std::string_view() : reader_.Exe(live.pid);
-  const bool reads_uid = with_uid && !record.info.kernel_thread;
-  const Result<uint32_t> uid = reads_uid ? reader_.RealUid(live.pid) : record.info.uid;
+  const auto exe = is_kernel_thread ? std::string_view() : reader_.Exe(live.pid);
+  Result<uint32_t> uid = with_uid && !is_kernel_thread ? reader_.RealUid(live.pid) : record.info.uid;
   const auto stat = reader_.Stat(live.pid);
   if (!stat) {
     if (!Vanished(stat.error())) Count(stat.error());
@@ -246,15 +246,22 @@ void ProcessTable::Refresh(Live& live, bool with_uid) {
     record.info.exe = *exe;
     changed = true;
   }
+  if (changed && !with_uid && !is_kernel_thread) uid = UidNow(live, record);
   if (!uid) {
     if (!Vanished(uid.error())) Count(uid.error());
   } else if (record.info.uid != *uid) {
     record.info.uid = *uid;
     changed = true;
   }
-  if (!changed) return;
-  ++record.version;
-  if (!with_uid) Refresh(live, /*with_uid=*/true);
+  if (changed) ++record.version;
+}
+
+/// Returns the user of a living process, or its known user if another process has the pid now.
+Result<uint32_t> ProcessTable::UidNow(const Live& live, const Record& record) {
+  const auto uid = reader_.RealUid(live.pid);
+  const auto stat = reader_.Stat(live.pid);
+  const bool is_same = stat && stat->start_ticks == record.info.key.start_ticks;
+  return is_same ? uid : record.info.uid;
 }
 
 bool ProcessTable::RefreshCgroup(Record& record, const Result<std::string_view>& text) {

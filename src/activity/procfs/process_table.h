@@ -77,6 +77,7 @@ class ProcessTable {
   void RefreshDue(Due& due, size_t max);
   void RefreshInRotation();
   void Refresh(Live& live, bool with_uid);
+  Result<uint32_t> UidNow(const Live& live, const Record& record);
   bool RefreshCgroup(Record& record, const Result<std::string_view>& text);
   void CountExe(Record& record, const Error& error);
   void CountUnknown(const os::ListedPid& listed, const Error& error);

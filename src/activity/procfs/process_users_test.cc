@@ -35,6 +35,19 @@ TEST_F(ProcessUsers, BusyProcess_UserIsReadAgainWithItsProgram) {
   EXPECT_EQ(machine_.Find(200)->info->uid, 1000U);
 }
 
+TEST_F(ProcessUsers, ChangedProcess_OtherFilesAreReadOnce) {
+  machine_.SetMachineBusy(0);
+  for (int pid = 1; pid <= 200; ++pid) machine_.Put({.pid = pid, .uid = 0});
+  for (int scan = 0; scan < 2; ++scan) machine_.Scan();
+  machine_.tree.Remove("proc/200/cgroup");
+  machine_.tree.MakeDir("proc/200/cgroup");  // each read fails, and is counted
+  const uint64_t before = machine_.source().status().failed_reads;
+  machine_.PutStat({.pid = 200, .ticks = 1, .comm = "bash"});
+  machine_.Scan();
+  EXPECT_EQ(machine_.Find(200)->info->comm, "bash");
+  EXPECT_EQ(machine_.source().status().failed_reads, before + 1);
+}
+
 TEST_F(ProcessUsers, IdleProcess_UserIsReadAgainInRotation) {
   for (int pid = 1; pid <= 200; ++pid) machine_.Put({.pid = pid, .uid = 0});
   machine_.Scan();
