@@ -16,7 +16,7 @@ NodeTick::NodeTick(NodeParts parts, attribution::RetentionPolicy retention, Spli
       max_label_bytes_(limits.max_label_bytes),
       ledger_(retention, limits.processes, limits.containers_show_pods),
       index_(parts_.resolver, parts_.pods, ledger_, limits.max_label_bytes),
-      user_names_(parts_.procfs),
+      user_names_(limits.names_users ? std::optional<workload::UserNames>(parts_.procfs) : std::nullopt),
       proc_stat_(parts_.proc_stat ? parts_.proc_stat
                                   : std::make_shared<os::ProcStatReader>(parts_.procfs, parts_.clock)),
       started_(parts_.started == BootTime{} ? parts_.clock.Now() : parts_.started),
@@ -82,8 +82,10 @@ void NodeTick::Run(uint64_t missed) {
     return workload::IdentityOf(process.key.tgid, process.comm, process.exe, process.cgroups->owner, max_label_bytes_);
   });
   index_.Forget(ledger_.closed_containers(), ledger_.closed_pods());
-  user_names_.Refresh(taken);
-  ledger_.NameUsers([this](uint32_t uid) { return user_names_.Find(uid); });
+  if (user_names_) {
+    user_names_->Refresh(taken);
+    ledger_.NameUsers([this](uint32_t uid) { return user_names_->Find(uid); });
+  }
 
   status_.missed_ticks += missed;
   if (scanned) status_.skew = std::chrono::abs(taken - sample_.taken_at);

@@ -66,9 +66,10 @@ struct SplitOptions {
 
 /// Limits for the number and the size of series.
 struct SeriesLimits {
-  attribution::ProcessLimits processes;
+  attribution::ProcessLimits processes{};
   size_t max_label_bytes = kMaxLabelBytes;  // names of programs and containers are cut to this length
   bool containers_show_pods = false;        // labels of containers have the names of their pods
+  bool names_users = false;                 // users have their names, from a file of the host
 };
 
 class NodeTick {
@@ -101,7 +102,7 @@ class NodeTick {
   std::unique_ptr<attribution::Weights> cpu_weights_;  // never null
   std::optional<WorkloadModels> workload_models_;      // models of cpu_weights_; only with CpuWeights::kModel
   WorkloadIndex index_;
-  workload::UserNames user_names_;
+  std::optional<workload::UserNames> user_names_;  // only if something shows them
   std::shared_ptr<os::ProcStatReader> proc_stat_;  // never null
   const BootTime started_;
   std::shared_ptr<const WallHistory> wall_;  // never null; replaced when the wall clock was set

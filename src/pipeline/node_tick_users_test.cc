@@ -21,9 +21,17 @@ std::map<std::string, int64_t> JoulesByUser(const snapshot::Snapshot& s) {
   return users;
 }
 
+struct NamingNode : TestNode {
+  explicit NamingNode(bool names_users) {
+    proc.Write("1/root/etc/passwd", "alice:x:1000:1000::/home/alice:/bin/sh\n");
+    tick = std::make_unique<NodeTick>(NodeParts{activity, *meters, resolver, board, clock, proc.root()},
+                                      attribution::RetentionPolicy{}, SplitOptions{},
+                                      SeriesLimits{.names_users = names_users});
+  }
+};
+
 TEST(NodeTick, EnergyByUser_OfLivingAndShortLivedProcesses) {
-  TestNode node;
-  node.proc.Write("1/root/etc/passwd", "alice:x:1000:1000::/home/alice:/bin/sh\n");
+  NamingNode node(true);
   node.activity.Start(0, 10, "a").info.uid = 1000;
   node.activity.Start(1, 11, "b").info.uid = 1001;
   node.Second(0);
@@ -40,6 +48,15 @@ TEST(NodeTick, EnergyByUser_OfLivingAndShortLivedProcesses) {
   EXPECT_EQ(JoulesByUser(*s), (std::map<std::string, int64_t>{{"1000alice", 5}, {"1001", 4}}));
   EXPECT_EQ(Unlisted0(*s, Level::kUser, Unlisted::kUnseen), 1);
   ExpectConserved(*s);
+}
+
+TEST(NodeTick, UsersThatNothingShows_HaveNoNames) {
+  NamingNode node(false);
+  node.activity.Start(0, 10, "a").info.uid = 1000;
+  node.Second(0);
+  node.activity.processes[0].cpu = milliseconds(1);
+  node.Second(10);
+  EXPECT_EQ(JoulesByUser(*node.Latest()), (std::map<std::string, int64_t>{{"1000", 5}}));
 }
 
 TEST(NodeTick, ProcessThatChangesItsUser_IsChargedToTheNewOne_AndItsSeriesGoesOn) {

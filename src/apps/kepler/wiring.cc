@@ -284,7 +284,9 @@ pipeline::SeriesLimits MakeLimits(const Config& config) {
   return {
       .processes = {static_cast<size_t>(limits.max_processes), Power::Watts(limits.min_watts), limits.kernel_threads},
       .max_label_bytes = static_cast<size_t>(limits.max_label_length),
-      .containers_show_pods = config.labels != series::LabelSet::kV011 || config.names != series::NameSet::kV011};
+      .containers_show_pods = config.labels != series::LabelSet::kV011 || config.names != series::NameSet::kV011,
+      // Every exporter and every reader of JSON lines shows the levels of metricsLevel only.
+      .names_users = (config.metrics_level.bits & series::kUser) != 0};
 }
 
 prometheus::RenderOptions MakeRenderOptions(const Config& config, const BuildInfo& build) {

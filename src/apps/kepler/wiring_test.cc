@@ -51,6 +51,13 @@ TEST(MakeMeters, NoMeterIsPreferred_TheLineSaysSo) {
   EXPECT_THAT(WarningsWithoutMeter({}), HasSubstr("cpu.preferredMeters is empty"));
 }
 
+TEST(MakeLimits, NamesOfUsers_AreReadOnlyForTheirLevel) {
+  Config config;
+  EXPECT_FALSE(MakeLimits(config).names_users);
+  config.metrics_level = {MetricsLevel::kNode, MetricsLevel::kUser};
+  EXPECT_TRUE(MakeLimits(config).names_users);
+}
+
 TEST(MakePushers, Errors_BeginWithTheKey) {
   testing::FakeTree tree;
   tree.Write("text", "no PEM\n");
