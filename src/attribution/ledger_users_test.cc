@@ -197,6 +197,43 @@ TEST(LedgerUsers, MoreUsersThanRows_IdleOnesDepart_AndOthersAreCapped) {
   EXPECT_TRUE(node.AddsUp());
 }
 
+TEST(LedgerUsers, EnergyOfADevice_IsChargedToTheUsersOfTheDevice) {
+  Ledger ledger({std::chrono::seconds(10), Energy::Microjoules(5'000), 50});
+  ledger.SetZones({{"package", "p", "x"}, {"gpu", "g", "x"}}, 0);
+  UsageList device;
+  CpuTimeWeights cpu_weights(ledger.cpu_usage()), device_weights(device);
+  snapshot::Snapshot snapshot;
+  std::array<Row, 4> processes{};
+  for (int tick = 1; tick <= 2; ++tick) {
+    ledger.BeginTick(BootTime(std::chrono::seconds(tick)));
+    const std::array uids = {1000U, 1001U, 1000U, kUnknownUid};
+    for (size_t i = 0; i < uids.size(); ++i) {
+      if (tick == 1) processes[i] = ledger.OpenProcess(Process(static_cast<int32_t>(i)), {}, false, uids[i]);
+      ledger.UseProcess(processes[i], Nanoseconds(i == 1 ? 7 : 0));
+    }
+    device.Clear();
+    for (size_t i = 0, time = 1; i < processes.size(); ++i, time *= 10)
+      device.Add({Usage::Payer::kProcess, processes[i], {}}, Nanoseconds(time));
+    device.Add({Usage::Payer::kResidual, kNoRow, {}}, Nanoseconds(10'000));
+    device.Add({Usage::Payer::kUnattributed, kNoRow, {}}, Nanoseconds(100'000));
+    const auto charge = [](int64_t microjoules, Weights& weights) {
+      return SplitByRatio(Energy::Microjoules(microjoules), Power{}, true, Ratio::Clamped(1), weights);
+    };
+    ledger.Settle(std::array{charge(7, cpu_weights), charge(111'111, device_weights)}, Scan::kDone);
+  }
+  ledger.Publish(snapshot);
+  std::map<uint32_t, std::array<int64_t, 2>> users;
+  for (size_t row = 0; row < snapshot.users.rows(); ++row)
+    for (size_t zone = 0; zone < 2; ++zone)
+      users[snapshot.users.identity[row]->uid].at(zone) = snapshot.users.energy_at(row, zone).microjoules();
+  EXPECT_THAT(users,
+              ElementsAre(Pair(1000, std::array<int64_t, 2>{0, 202}), Pair(1001, std::array<int64_t, 2>{14, 20})));
+  const auto& unlisted = snapshot.unlisted[std::to_underlying(Level::kUser)];
+  EXPECT_EQ(unlisted[std::to_underlying(Unlisted::kUnseen)][1], Energy::Microjoules(22'000));
+  EXPECT_EQ(snapshot.unattributed[1], Energy::Microjoules(200'000));
+  EXPECT_EQ(snapshot.conservation_error[std::to_underlying(Level::kUser)][1], Energy{});
+}
+
 /// Processes of any user that come, run, change their user and go, with all that belongs to nobody.
 void RunProcesses(uint64_t seed, int ticks) {
   uint64_t random = seed * 2 + 1;
