@@ -102,15 +102,22 @@ class Users(unittest.TestCase):
     def test_long_processes_without_bpf(self):
         with self.agent("procfs") as agent, contextlib.ExitStack() as stack:
             self.look(agent.scrape_after())
-            for uid in (LIGHT, HEAVY):
+            burners = []
+            for uid in (LIGHT, HEAVY, HEAVY, HEAVY):
                 burner = stack.enter_context(subprocess.Popen(["sh", "-c", BURN], user=uid, group=uid, extra_groups=[], cwd="/"))
                 stack.callback(burner.kill)
+                burners.append((uid, burner.pid))
             for _ in range(5):
                 scrape = self.look(agent.scrape_after(time.time() + 0.5))
+            used = {LIGHT: 0.0, HEAVY: 0.0}
+            for uid, pid in burners:
+                used[uid] += time.clock_gettime((~pid << 3) | 2)  # the CPU clock of the process
             self.check(agent)
         rows = users_of(scrape)
-        self.assertGreater(rows[LIGHT], 0)
-        self.assertGreater(rows[HEAVY], 0)
+        energy, cpu = rows[HEAVY] / (rows[LIGHT] + rows[HEAVY]), used[HEAVY] / (used[LIGHT] + used[HEAVY])
+        print(f"share of the second user: {energy:.3f} of the energy, {cpu:.3f} of the CPU time", flush=True)
+        self.assertGreater(cpu, 0.6, "three of four burners")  # so the bound of the next line excludes swapped users
+        self.assertAlmostEqual(energy, cpu, delta=0.1)
         lines_of("--by=user", self.lines)
 
 
