@@ -7,7 +7,6 @@
 
 #include "base/log.h"
 #include "base/small_file.h"
-#include "export/push/header_text.h"
 #include "http/client/url.h"
 
 namespace kepler::agent {
@@ -39,16 +38,19 @@ Status ReadCertificates(std::string_view section, const PushServer& server, http
 }
 
 /// Adds headers of the environment, and those of the file as it is now.
-Status AddHeaders(const std::string& pairs, const std::string& file, ClientRequest& request) {
-  if (!pairs.empty()) KEPLER_CHECK_OK(push::AddHeaderPairs(pairs, request));
+Status AddHeaders(const std::string& pairs, const std::string& file, const push::HeaderCheck& check,
+                  ClientRequest& request) {
+  if (const Status added = push::AddHeaderPairs(pairs, request, check); !added)
+    return At("headers of the environment", added.error());
   if (file.empty()) return {};
   KEPLER_TRY(const std::string lines, ReadSmallFile(file, kMaxHeadersFile));
-  const Status added = push::AddHeaderLines(lines, request);
+  const Status added = push::AddHeaderLines(lines, request, check);
   return added ? added : At(file, added.error());
 }
 
 /// Whether the first request can be sent: a file that cannot be used stops the startup.
-Status CheckFirst(const PushKeys& keys, const PushServer& server, const std::string& pairs, push::Target target) {
+Status CheckFirst(const PushKeys& keys, const PushServer& server, const std::string& pairs,
+                  const push::HeaderCheck& check, push::Target target) {
   const auto at = [&](std::string_view key, const Error& error) {
     return At(fmt::format("{}.{}", keys.section, key), error);
   };
@@ -58,7 +60,7 @@ Status CheckFirst(const PushKeys& keys, const PushServer& server, const std::str
   if (const Status usable = http::client::CheckPeer(without_cert); !usable)
     return at(server.ca_file.empty() ? keys.url : "tls.caFile", usable.error());
   if (const Status usable = http::client::CheckPeer(target.peer); !usable) return at("tls.certFile", usable.error());
-  if (const Status added = AddHeaders(pairs, server.headers_file, target.request); !added)
+  if (const Status added = AddHeaders(pairs, server.headers_file, check, target.request); !added)
     return at("headersFile", added.error());
   if (const Status usable = http::client::CheckRequest(target.peer, target.request); !usable)
     return at(server.headers_file.empty() ? keys.url : "headersFile", usable.error());
@@ -68,7 +70,7 @@ Status CheckFirst(const PushKeys& keys, const PushServer& server, const std::str
 }  // namespace
 
 Result<push::Target> MakeTarget(std::string_view exporter, const PushKeys& keys, const PushServer& server,
-                                ClientRequest request, std::string header_pairs) {
+                                ClientRequest request, std::string header_pairs, push::HeaderCheck check) {
   auto url = http::client::ParseUrl(server.endpoint);
   if (!url) return At(fmt::format("{}.{}", keys.section, keys.url), url.error());
   request.method = http::client::Method::kPost;
@@ -79,11 +81,11 @@ Result<push::Target> MakeTarget(std::string_view exporter, const PushKeys& keys,
   request.may_repeat = true;  // a repeated data point has the same time
   request.deadlines.total = std::chrono::ceil<std::chrono::milliseconds>(server.timeout);
   push::Target target{.exporter = exporter, .peer = std::move(url->peer), .request = std::move(request)};
-  KEPLER_CHECK_OK(CheckFirst(keys, server, header_pairs, target));
-  target.add_secrets = [section = keys.section, server, pairs = std::move(header_pairs)](http::client::Peer& peer,
-                                                                                         ClientRequest& to) -> Status {
+  KEPLER_CHECK_OK(CheckFirst(keys, server, header_pairs, check, target));
+  target.add_secrets = [section = keys.section, server, pairs = std::move(header_pairs), check = std::move(check)](
+                           http::client::Peer& peer, ClientRequest& to) -> Status {
     KEPLER_CHECK_OK(ReadCertificates(section, server, peer));
-    return AddHeaders(pairs, server.headers_file, to);
+    return AddHeaders(pairs, server.headers_file, check, to);
   };
   log::Info("pushing", {{"exporter", std::string(exporter)}, {"url", target.peer.Url() + target.request.target}});
   return target;

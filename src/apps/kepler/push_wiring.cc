@@ -109,15 +109,11 @@ Result<push::Target> MakeOtlpTarget(const PushServer& server, bool is_grpc, bool
     request.accept = request.content_type = "application/x-protobuf";
     if (is_gzip) request.headers.emplace_back("Content-Encoding", "gzip");
   }
-  KEPLER_TRY(push::Target target, MakeTarget("otlp", {.section = "exporter.otlp", .url = "endpoint"}, server,
-                                             std::move(request), std::move(headers)));
+  KEPLER_TRY(push::Target target,
+             MakeTarget("otlp", {.section = "exporter.otlp", .url = "endpoint"}, server, std::move(request),
+                        std::move(headers), is_grpc ? http::grpc::CheckHeader : http::client::CheckHeader));
   target.read_receipt = otlp::ReadReceipt;
   if (!is_grpc) return target;
-  http::client::Peer peer = target.peer;
-  request = target.request;
-  KEPLER_CHECK_OK(target.add_secrets(peer, request));
-  if (const Status usable = http::grpc::CheckCall(peer, request); !usable)
-    return Fail(usable.error().kind, "exporter.otlp.headersFile: " + usable.error().message);
   target.unsupported_hint = "the server may not accept metrics by OTLP over gRPC; check exporter.otlp.protocol: ";
   target.send = [sender = std::make_shared<otlp::GrpcSender>(is_gzip)](const auto&... call) {
     return sender->Send(call...);

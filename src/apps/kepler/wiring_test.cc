@@ -82,6 +82,26 @@ TEST(MakePushers, Errors_BeginWithTheKey) {
   EXPECT_EQ(error({.endpoint = "https://h", .cert_file = text}), "exporter.otlp.tls.certFile");
 }
 
+TEST(MakePushers, InvalidHeaders_AreNamedWithFileAndLine) {
+  testing::FakeTree tree;
+  Config config;
+  PushServer& remote_write = config.remote_write.server;
+  config.otlp.enabled = remote_write.enabled = true;
+  remote_write.endpoint = "http://h/push";
+  config.otlp.headers_file = remote_write.headers_file = tree.Path("headers");
+  const auto expect = [&](const std::string& section, const auto& made, const std::string& reason) {
+    ASSERT_FALSE(made);
+    EXPECT_EQ(made.error().message, section + ".headersFile: " + tree.Path("headers") + ": line 2: " + reason);
+  };
+  tree.Write("headers", "X-Scope-OrgID: a\nX Tenant: s3cret\n");
+  const std::string invalid = "the name of a header contains an invalid character";
+  expect("exporter.otlp", MakeOtlp(config, {}, nullptr), invalid);
+  expect("exporter.remoteWrite", MakeRemoteWrite(config, {}, nullptr), invalid);
+  tree.Write("headers", "X-Scope-OrgID: a\nTE: trailers\n");
+  config.otlp_protocol = OtlpProtocol::kGrpc;
+  expect("exporter.otlp", MakeOtlp(config, {}, nullptr), "gRPC does not allow the header TE");
+}
+
 TEST(PushDescriptors, QueueDirectoriesOfEnabledExporters_Count) {
   Config config;
   config.otlp.queue_directory = "/var/lib/kepler/queue";

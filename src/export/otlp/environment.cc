@@ -82,8 +82,8 @@ std::optional<Temporality> AsTemporality(const std::string& text) {
 }
 
 std::optional<Resource> AsResource(const std::string& text) {
-  http::client::ClientRequest pairs;  // the format is that of headers
-  if (!push::AddHeaderPairs(text, pairs)) return std::nullopt;
+  http::client::ClientRequest pairs;  // the format is that of headers, with any name
+  if (!push::AddHeaderPairs(text, pairs, [](auto, auto) { return Status(); })) return std::nullopt;
   return std::move(pairs.headers);
 }
 
@@ -115,7 +115,7 @@ Environment ReadEnvironment(const std::function<std::string(std::string_view)>& 
   else
     read.Take("OTEL_EXPORTER_OTLP_ENDPOINT", out.endpoint, AsText, "");
   read.Option("PROTOCOL", out.protocol, AsProtocol, "it is neither grpc nor http/protobuf");
-  read.Option("HEADERS", out.headers, AsHeaders, "it is not a list of name=value");
+  read.Option("HEADERS", out.headers, AsHeaders, "it is not a list of headers as name=value");
   read.Option("TIMEOUT", out.timeout, AsMilliseconds, kNoTime);
   read.Option("COMPRESSION", out.compression, AsCompression, "it is neither gzip nor none");
   read.Option("CERTIFICATE", out.ca_file, AsText, "");

@@ -35,17 +35,18 @@ TEST(ReadEnvironment, Nothing_IsNothing) {
 }
 
 TEST(ReadEnvironment, AllSignals_AreUsed) {
-  const Environment read = Read({{"OTEL_EXPORTER_OTLP_ENDPOINT", "https://collector:4318/"},
-                                 {"OTEL_EXPORTER_OTLP_HEADERS", "api-key=k"},
-                                 {"OTEL_EXPORTER_OTLP_TIMEOUT", "2500"},
-                                 {"OTEL_EXPORTER_OTLP_COMPRESSION", "none"},
-                                 {"OTEL_EXPORTER_OTLP_CERTIFICATE", "/ca.pem"},
-                                 {"OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE", "/c.pem"},
-                                 {"OTEL_EXPORTER_OTLP_CLIENT_KEY", "/k.pem"},
-                                 {"OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf"},
-                                 {"OTEL_METRIC_EXPORT_INTERVAL", "15000"},
-                                 {"OTEL_RESOURCE_ATTRIBUTES", "service.name=loses,deployment.environment.name=a%20b"},
-                                 {"OTEL_SERVICE_NAME", "power"}});
+  const Environment read =
+      Read({{"OTEL_EXPORTER_OTLP_ENDPOINT", "https://collector:4318/"},
+            {"OTEL_EXPORTER_OTLP_HEADERS", "api-key=k"},
+            {"OTEL_EXPORTER_OTLP_TIMEOUT", "2500"},
+            {"OTEL_EXPORTER_OTLP_COMPRESSION", "none"},
+            {"OTEL_EXPORTER_OTLP_CERTIFICATE", "/ca.pem"},
+            {"OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE", "/c.pem"},
+            {"OTEL_EXPORTER_OTLP_CLIENT_KEY", "/k.pem"},
+            {"OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf"},
+            {"OTEL_METRIC_EXPORT_INTERVAL", "15000"},
+            {"OTEL_RESOURCE_ATTRIBUTES", "service.name=loses,deployment.environment.name=a%20b,host=h"},
+            {"OTEL_SERVICE_NAME", "power"}});
   EXPECT_EQ(read.endpoint, "https://collector:4318/");
   EXPECT_FALSE(read.has_path);
   EXPECT_EQ(read.protocol, Protocol::kHttp);
@@ -56,7 +57,8 @@ TEST(ReadEnvironment, AllSignals_AreUsed) {
   EXPECT_EQ(read.ca_file, "/ca.pem");
   EXPECT_EQ(read.cert_file, "/c.pem");
   EXPECT_EQ(read.key_file, "/k.pem");
-  EXPECT_THAT(read.resource, ElementsAre(Pair("deployment.environment.name", "a b"), Pair("service.name", "power")));
+  EXPECT_THAT(read.resource, ElementsAre(Pair("deployment.environment.name", "a b"), Pair("host", "h"),
+                                         Pair("service.name", "power")));
   EXPECT_EQ(read.uses.size(), 11U);
   for (const auto& use : read.uses) EXPECT_EQ(use.reason, "") << use.name;
 }
@@ -93,7 +95,7 @@ TEST(ReadEnvironment, InvalidAndUnsupported_AreIgnoredWithTheReason) {
       Uses(read),
       UnorderedElementsAre(
           Pair("OTEL_EXPORTER_OTLP_TIMEOUT", "it is not a number of milliseconds from 1 to one day"),
-          Pair("OTEL_EXPORTER_OTLP_HEADERS", "it is not a list of name=value"),
+          Pair("OTEL_EXPORTER_OTLP_HEADERS", "it is not a list of headers as name=value"),
           Pair("OTEL_EXPORTER_OTLP_COMPRESSION", "it is neither gzip nor none"),
           Pair("OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "it is neither grpc nor http/protobuf"),
           Pair("OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE", "it is neither cumulative, delta nor lowmemory"),

@@ -38,12 +38,13 @@ std::string_view SetLogin(std::string_view value, ClientRequest& request) {
   return "";
 }
 
-std::string_view AddHeader(std::string_view name, std::string_view value, ClientRequest& request) {
+std::string AddHeader(std::string_view name, std::string_view value, const HeaderCheck& check, ClientRequest& request) {
   name = Trim(name);
   value = Trim(value);
   if (name.empty() || value.empty()) return "a header needs a name and a value";
-  if (ToLowerAscii(name) == "authorization") return SetLogin(value, request);
+  if (ToLowerAscii(name) == "authorization") return std::string(SetLogin(value, request));
   if (request.headers.size() >= kMaxHeaders) return "there are too many headers";
+  if (const Status checked = check(name, value); !checked) return checked.error().message;
   request.headers.emplace_back(name, value);
   return "";
 }
@@ -57,7 +58,7 @@ Status ForEachPart(std::string_view text, char separator, std::string_view noun,
     ++number;
     const std::string_view part = Trim(*next);
     if (part.empty()) continue;
-    if (const std::string_view why = add(part); !why.empty())
+    if (const std::string why = add(part); !why.empty())
       return Fail(ErrorKind::kMalformed, fmt::format("{} {}: {}", noun, number, why));
   }
   return {};
@@ -65,22 +66,22 @@ Status ForEachPart(std::string_view text, char separator, std::string_view noun,
 
 }  // namespace
 
-Status AddHeaderLines(std::string_view text, ClientRequest& request) {
-  return ForEachPart(text, '\n', "line", [&](std::string_view line) -> std::string_view {
+Status AddHeaderLines(std::string_view text, ClientRequest& request, const HeaderCheck& check) {
+  return ForEachPart(text, '\n', "line", [&](std::string_view line) -> std::string {
     if (line.starts_with('#')) return "";
     const size_t colon = line.find(':');
     if (colon == std::string_view::npos) return "a header is written as Name: value";
-    return AddHeader(line.substr(0, colon), line.substr(colon + 1), request);
+    return AddHeader(line.substr(0, colon), line.substr(colon + 1), check, request);
   });
 }
 
-Status AddHeaderPairs(std::string_view text, ClientRequest& request) {
-  return ForEachPart(text, ',', "pair", [&](std::string_view pair) -> std::string_view {
+Status AddHeaderPairs(std::string_view text, ClientRequest& request, const HeaderCheck& check) {
+  return ForEachPart(text, ',', "pair", [&](std::string_view pair) -> std::string {
     const size_t equals = pair.find('=');
     if (equals == std::string_view::npos) return "a header is written as name=value";
     const auto value = PercentDecode(Trim(pair.substr(equals + 1)));
     if (!value) return "% is not followed by two hexadecimal digits";
-    return AddHeader(pair.substr(0, equals), *value, request);
+    return AddHeader(pair.substr(0, equals), *value, check, request);
   });
 }
 

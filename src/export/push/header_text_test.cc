@@ -30,8 +30,9 @@ TEST(AddHeaderLines, HeadersCommentsAndLogins) {
 }
 
 TEST(AddHeaderLines, Malformed_NamesTheLineWithoutItsText) {
-  for (const std::string text : {"s3cret", ": s3cret", "Key:", "Authorization: Digest s3cret",
-                                 "Authorization: Basic s3cret", "Authorization: Basic %%%"}) {
+  for (const std::string text :
+       {"s3cret", ": s3cret", "Key:", "Authorization: Digest s3cret", "Authorization: Basic s3cret",
+        "Authorization: Basic %%%", "A name: s3cret", "Na(me: s3cret", "Name: s3cret\x01", "Host: s3cret"}) {
     ClientRequest request;
     const Status added = AddHeaderLines("A: b\n" + text, request);
     ASSERT_FALSE(added) << text;

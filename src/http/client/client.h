@@ -61,6 +61,9 @@ struct ClientRequest {
 /// Whether the request may be sent twice: its method is idempotent (RFC 9110, 9.2.2) or may_repeat is set, and its body
 /// is not streamed.
 [[nodiscard]] bool IsRepeatable(const ClientRequest& request);
+/// Whether a request may have this header: the name is a token, the value a text (RFC 9110, 5.1 and 5.5), and the
+/// client does not write the header itself. Errors: kInvalid, without the value, which may be secret.
+[[nodiscard]] Status CheckHeader(std::string_view name, std::string_view value);
 /// Whether `request` can be sent to `peer`: the kInvalid errors that Send() has for it.
 [[nodiscard]] Status CheckRequest(const Peer& peer, const ClientRequest& request);
 

@@ -94,9 +94,14 @@ Status CheckLogin(const Peer& peer, const ClientRequest& request) {
 bool IsText(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return c == '\t' || (c >= ' ' && c != '\x7f') || c < '\0'; });
 }
-/// Returns true if the text can be a header name or a target: it is not empty and has only visible ASCII characters.
+/// Returns true if the text can be a target: it is not empty and has only visible ASCII characters.
 bool IsVisible(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c > ' ' && c < '\x7f'; });
+}
+/// Returns true if the text is a token, such as the name of a header (RFC 9110, 5.6.2).
+bool IsToken(std::string_view text) {
+  constexpr std::string_view kDelimiters = "\"(),/:;<=>?@[\\]{}";
+  return IsVisible(text) && text.find_first_of(kDelimiters) == std::string_view::npos;
 }
 
 /// Headers that the client writes itself: a second one would contradict it.
@@ -112,14 +117,17 @@ bool IsRepeatable(const ClientRequest& request) {
   return (IsIdempotent(request.method) || request.may_repeat) && std::holds_alternative<SharedText>(request.body);
 }
 
+Status CheckHeader(std::string_view name, std::string_view value) {
+  if (IsReserved(name)) return Fail(ErrorKind::kInvalid, fmt::format("the client writes the header {} itself", name));
+  if (!IsToken(name)) return Fail(ErrorKind::kInvalid, "the name of a header contains an invalid character");
+  if (!IsText(value)) return Fail(ErrorKind::kInvalid, "the value of a header contains an invalid character");
+  return {};
+}
+
 Status CheckRequest(const Peer& peer, const ClientRequest& request) {
   KEPLER_CHECK_OK(CheckLogin(peer, request));
-  bool is_right = IsVisible(request.target) && IsText(request.accept) && IsText(request.content_type);
-  for (const auto& [name, value] : request.headers) {
-    if (IsReserved(name)) return Fail(ErrorKind::kInvalid, fmt::format("the client writes the header {} itself", name));
-    is_right = is_right && IsVisible(name) && !name.contains(':') && IsText(value);
-  }
-  if (is_right) return {};
+  for (const auto& [name, value] : request.headers) KEPLER_CHECK_OK(CheckHeader(name, value));
+  if (IsVisible(request.target) && IsText(request.accept) && IsText(request.content_type)) return {};
   return Fail(ErrorKind::kInvalid,
               fmt::format("the target or a header of the request to {} contains an invalid character", peer.Url()));
 }

@@ -1,7 +1,6 @@
 #include "http/grpc/channel.h"
 
 #include <fmt/format.h>
-#include <nghttp2/nghttp2.h>
 
 #include <algorithm>
 #include <chrono>
@@ -105,17 +104,13 @@ Result<Http2Session::Answer> Channel::Connection::Exchange(SteadyTime end, std::
   return answer;
 }
 
-Status CheckCall(const Peer& peer, const ClientRequest& request) {
-  KEPLER_CHECK_OK(client::CheckRequest(peer, request));
-  for (const auto& [name, value] : request.headers) {
-    const std::string lower = ToLowerAscii(name);
-    const bool is_reserved = lower.starts_with("grpc-") || lower == "te" || lower == "user-agent" ||
-                             lower == "keep-alive" || lower == "proxy-connection" || lower == "upgrade";
-    const auto* const bytes = reinterpret_cast<const uint8_t*>(lower.data());
-    if (is_reserved || nghttp2_check_header_name(bytes, lower.size()) == 0)
-      return Fail(ErrorKind::kInvalid, fmt::format("gRPC does not allow the header {}", SanitizeUtf8(name, 100)));
-  }
-  return {};
+Status CheckHeader(std::string_view name, std::string_view value) {
+  KEPLER_CHECK_OK(client::CheckHeader(name, value));
+  const std::string lower = ToLowerAscii(name);
+  const bool is_reserved = lower.starts_with("grpc-") || lower == "te" || lower == "user-agent" ||
+                           lower == "keep-alive" || lower == "proxy-connection" || lower == "upgrade";
+  if (!is_reserved) return {};
+  return Fail(ErrorKind::kInvalid, fmt::format("gRPC does not allow the header {}", SanitizeUtf8(name, 100)));
 }
 
 Channel::Channel(ChannelOptions options) : options_(options) {}
@@ -137,7 +132,8 @@ Status Channel::Use(Peer peer) {
 }
 
 Result<Reply> Channel::Call(Peer peer, const ClientRequest& request, const std::stop_token& stop) {
-  KEPLER_CHECK_OK(CheckCall(peer, request));
+  KEPLER_CHECK_OK(client::CheckRequest(peer, request));
+  for (const auto& [name, text] : request.headers) KEPLER_CHECK_OK(CheckHeader(name, text));
   KEPLER_CHECK_OK(Use(std::move(peer)));
   bool can_restart = false;
   auto reply = CallOnce(request, stop, can_restart);

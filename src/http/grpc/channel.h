@@ -29,8 +29,8 @@ struct Reply {
   Result<std::string> message = std::string();  // of kOk; kMalformed if it cannot be read
 };
 
-/// Whether `request` can be sent to `peer`: the kInvalid errors that Call() has for it.
-[[nodiscard]] Status CheckCall(const client::Peer& peer, const client::ClientRequest& request);
+/// As client::CheckHeader(), for a call: gRPC and HTTP/2 have further headers of their own.
+[[nodiscard]] Status CheckHeader(std::string_view name, std::string_view value);
 
 class Channel {
  public:
