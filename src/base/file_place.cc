@@ -15,6 +15,8 @@ Result<std::optional<struct stat>> LookAtPlace(const std::string& path) {
     return Fail(ErrorKind::kInvalid, fmt::format("\"{}\" is a relative path; write an absolute path", path));
   struct stat status{};
   if (::lstat(path.c_str(), &status) == 0) return status;
+  if (errno == ENAMETOOLONG)
+    return Fail(ErrorKind::kInvalid, path + " is too long for the file system; write a shorter name");
   if (errno != ENOENT && errno != ENOTDIR) return FailErrno("look at", path);
   const std::string parent = WithoutEndSlashes(path.substr(0, path.rfind('/') + 1));
   const bool exists = ::stat(parent.c_str(), &status) == 0;

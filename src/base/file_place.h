@@ -10,8 +10,8 @@
 namespace kepler {
 
 /// Returns the status of what is at `path`, without following a link, or nothing if the process may create a file
-/// there. Errors: kInvalid for a path that can never be used (relative, or below a file), kNotFound for a missing
-/// parent directory, others as FailErrno.
+/// there. Errors: kInvalid for a path that can never be used (relative, too long, or below a file), kNotFound for a
+/// missing parent directory, others as FailErrno.
 [[nodiscard]] Result<std::optional<struct stat>> LookAtPlace(const std::string& path);
 
 /// Returns `path` without slashes at its end: with them, the system would follow a link.

@@ -42,6 +42,9 @@ TEST_F(LookAtPlaceTest, PathsThatCannotBeUsed_AreErrors) {
   EXPECT_EQ(Look(tree_.Path("file/a/b")), tree_.Path("file/a") + " is not a directory");
   EXPECT_EQ(Look(tree_.Path("no/a")),
             "directory " + tree_.Path("no") + " does not exist; run mkdir -p " + tree_.Path("no"));
+  const std::string too_long = tree_.Path(std::string(300, 'a'));
+  EXPECT_EQ(Look(too_long), too_long + " is too long for the file system; write a shorter name");
+  EXPECT_EQ(LookAtPlace(too_long).error().kind, ErrorKind::kInvalid);
   EXPECT_EQ(LookAtPlace("queue").error().kind, ErrorKind::kInvalid);
   EXPECT_EQ(LookAtPlace(tree_.Path("file/a")).error().kind, ErrorKind::kInvalid);
   EXPECT_EQ(LookAtPlace(tree_.Path("no/a")).error().kind, ErrorKind::kNotFound);

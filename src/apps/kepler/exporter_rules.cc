@@ -62,8 +62,10 @@ void CheckQueuesDiffer(Draft& draft, const Config& config, Moment moment) {
 void CheckPlaces(Draft& draft, const Config& config) {
   CheckQueueDirectory(draft, "exporter.otlp", config.otlp);
   CheckQueueDirectory(draft, "exporter.remoteWrite", config.remote_write.server);
-  if (!config.json_lines.path.empty())
-    CheckPlace(draft, "exporter.jsonLines.path", json_lines::CheckPath(config.json_lines.path));
+  const JsonLines& lines = config.json_lines;
+  if (!lines.path.empty())
+    CheckPlace(draft, "exporter.jsonLines.path",
+               json_lines::CheckPath(lines.path, {.max_files = static_cast<unsigned>(lines.max_files)}));
 }
 
 void CheckRemoteWriteUrl(Draft& draft, const PushServer& server) {

@@ -23,14 +23,21 @@ Status CheckType(const std::string& path, mode_t mode) {
                                                            : " is not a regular file"));
 }
 
+/// Returns the path of the file that is `number` files older than the one at `path`.
+std::string Numbered(const std::string& path, unsigned number) {
+  return number == 0 ? path : fmt::format("{}.{}", path, number);
+}
+
 }  // namespace
 
-Status CheckPath(const std::string& path) {
+Status CheckPath(const std::string& path, const RotationLimits& limits) {
   if (path.ends_with('/')) return Fail(ErrorKind::kInvalid, path + " ends with a slash; name a file");
   KEPLER_TRY(const auto found, LookAtPlace(path));
-  if (!found) return {};
-  KEPLER_CHECK_OK(CheckType(path, found->st_mode));
-  if (::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0) return FailErrno("write to", path);
+  if (found) {
+    KEPLER_CHECK_OK(CheckType(path, found->st_mode));
+    if (::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0) return FailErrno("write to", path);
+  }
+  KEPLER_CHECK_OK(LookAtPlace(Numbered(path, limits.max_files - 1)));  // a longer name, made when the file is full
   return {};
 }
 
@@ -69,10 +76,9 @@ Status RotatingFile::Open() {
 
 Status RotatingFile::Rotate() {
   file_.Reset();
-  const auto numbered = [this](unsigned number) { return number == 0 ? path_ : fmt::format("{}.{}", path_, number); };
   for (unsigned number = limits_.max_files - 1; number > 0; --number)
-    if (std::rename(numbered(number - 1).c_str(), numbered(number).c_str()) != 0 && errno != ENOENT)
-      return FailErrno("rename", numbered(number - 1));
+    if (std::rename(Numbered(path_, number - 1).c_str(), Numbered(path_, number).c_str()) != 0 && errno != ENOENT)
+      return FailErrno("rename", Numbered(path_, number - 1));
   if (limits_.max_files == 1 && ::unlink(path_.c_str()) != 0 && errno != ENOENT) return FailErrno("remove", path_);
   return Open();
 }

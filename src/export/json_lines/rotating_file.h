@@ -17,8 +17,9 @@ struct RotationLimits {
 };
 
 /// Whether a RotatingFile can write to `path`. Creates nothing. Errors: kInvalid for a path that no wait will repair:
-/// relative, a directory, a link, a device. Others, such as a missing directory, may end while the agent runs.
-[[nodiscard]] Status CheckPath(const std::string& path);
+/// relative, too long, a directory, a link, a device. Others, such as a missing directory, may end while the agent
+/// runs.
+[[nodiscard]] Status CheckPath(const std::string& path, const RotationLimits& limits);
 
 class RotatingFile {
  public:

@@ -87,7 +87,7 @@ TEST_F(RotatingFileTest, NoDirectory_ALink_ADevice_AreErrors) {
 
 TEST_F(RotatingFileTest, TheCheck_RefusesWhatNoWaitRepairs) {
   const auto error = [](const std::string& path) {
-    const Status usable = CheckPath(path);
+    const Status usable = CheckPath(path, {.max_files = 3});
     return usable ? Error{} : usable.error();
   };
   tree_.Write("log", "");
@@ -102,6 +102,9 @@ TEST_F(RotatingFileTest, TheCheck_RefusesWhatNoWaitRepairs) {
   for (const std::string& path : {std::string("log"), tree_.Path("log/a"), tree_.Path("link"), tree_.root()})
     EXPECT_EQ(error(path).kind, ErrorKind::kInvalid) << path;
   EXPECT_EQ(error(tree_.Path("no/log")).kind, ErrorKind::kNotFound);
+  constexpr size_t kMaxName = 255;
+  EXPECT_EQ(error(tree_.Path(std::string(kMaxName - 2, 'a'))).message, "");
+  EXPECT_EQ(error(tree_.Path(std::string(kMaxName - 1, 'a'))).kind, ErrorKind::kInvalid) << "no place for .2";
 }
 
 /// RLIMIT_FSIZE fails a write in the middle of a block, as a full disk does.
