@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <iterator>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -15,6 +17,7 @@
 namespace kepler::agent {
 namespace {
 
+namespace fs = std::filesystem;
 using settings::Draft;
 
 void CheckMemory(Draft& draft, std::string_view section, const PushServer& server) {
@@ -38,25 +41,55 @@ void CheckQueueDirectory(Draft& draft, std::string_view section, const PushServe
     CheckPlace(draft, fmt::format("{}.queueDirectory", section), push::CheckDirectory(server.queue_directory));
 }
 
-/// Directories may be missing; links before them are followed.
-bool IsSameDirectory(const std::string& one, const std::string& other) {
-  namespace fs = std::filesystem;
-  const auto resolve = [](const std::string& path) {
-    std::error_code failed;
-    fs::path resolved = fs::weakly_canonical(WithoutEndSlashes(path), failed);
-    return failed ? fs::path(WithoutEndSlashes(path)).lexically_normal() : resolved;
-  };
-  std::error_code failed;
-  return resolve(one) == resolve(other) || fs::equivalent(one, other, failed);
-}
+/// Compares paths whose last parts may be missing. A reload does not look at the disk, because it must not wait for one
+/// that hangs; it sees no links.
+class PathRelations {
+ public:
+  explicit PathRelations(Moment moment) : looks_(moment == Moment::kStart) {}
 
-/// Only at the start the disk is asked: a reload must not wait for one that hangs.
-void CheckQueuesDiffer(Draft& draft, const Config& config, Moment moment) {
-  const std::string& one = config.otlp.queue_directory;
-  const std::string& other = config.remote_write.server.queue_directory;
-  if (one.empty() || other.empty()) return;
-  if (moment == Moment::kStart ? IsSameDirectory(one, other) : WithoutEndSlashes(one) == WithoutEndSlashes(other))
-    draft.Reject("exporter.remoteWrite.queueDirectory", "is that of exporter.otlp; set another directory");
+  /// Returns where `one` is; "" if neither path is within the other.
+  [[nodiscard]] std::string_view Of(const std::string& one, const std::string& other) const {
+    const fs::path a = Resolve(one), b = Resolve(other);
+    if (IsWithin(a, b)) return IsWithin(b, a) ? "is the same as" : "is within";
+    return IsWithin(b, a) ? "contains" : "";
+  }
+
+ private:
+  [[nodiscard]] fs::path Resolve(const std::string& path) const {
+    fs::path given = WithoutEndSlashes(path);
+    std::error_code failed;
+    fs::path resolved = looks_ ? fs::weakly_canonical(given, failed) : given.lexically_normal();
+    return failed ? given.lexically_normal() : resolved;
+  }
+  /// True also if the paths are the same.
+  [[nodiscard]] bool IsWithin(fs::path inner, const fs::path& outer) const {
+    while (true) {
+      std::error_code failed;
+      if (inner == outer || (looks_ && fs::equivalent(inner, outer, failed))) return true;
+      if (!inner.has_relative_path()) return false;
+      inner = inner.parent_path();
+    }
+  }
+
+  bool looks_;
+};
+
+/// Who removes or moves a queue must not remove or move files of another exporter with it.
+void CheckPlacesAreApart(Draft& draft, const Config& config, Moment moment) {
+  struct Place {
+    std::string_view key;
+    const std::string& path;
+  };
+  const Place places[] = {{"exporter.otlp.queueDirectory", config.otlp.queue_directory},
+                          {"exporter.remoteWrite.queueDirectory", config.remote_write.server.queue_directory},
+                          {"exporter.jsonLines.path", config.json_lines.path}};
+  const PathRelations relations(moment);
+  for (const Place& other : places)
+    for (const Place& place : std::span(&other + 1, std::end(places))) {
+      if (place.path.empty() || other.path.empty()) continue;
+      if (const std::string_view relation = relations.Of(place.path, other.path); !relation.empty())
+        draft.Reject(place.key, fmt::format("{} {}; set another path", relation, other.key));
+    }
 }
 
 void CheckPlaces(Draft& draft, const Config& config) {
@@ -87,7 +120,7 @@ void CheckExporters(Draft& draft, const Config& config, Moment moment) {
   CheckMemory(draft, "exporter.otlp", config.otlp);
   CheckMemory(draft, "exporter.remoteWrite", config.remote_write.server);
   CheckRemoteWriteUrl(draft, config.remote_write.server);
-  CheckQueuesDiffer(draft, config, moment);
+  CheckPlacesAreApart(draft, config, moment);
   if (moment == Moment::kStart) CheckPlaces(draft, config);
 }
 

@@ -60,11 +60,39 @@ TEST_F(ExporterRules, TwoQueues_NeedTwoDirectories) {
     remote_write_.queue_directory = same;
     const std::vector<std::string>& errors = Errors();
     ASSERT_EQ(errors.size(), ++refused) << same;
-    EXPECT_EQ(errors.back(),
-              "k.yaml:6: exporter.remoteWrite.queueDirectory: is that of exporter.otlp; set another directory");
+    EXPECT_EQ(
+        errors.back(),
+        "k.yaml:6: exporter.remoteWrite.queueDirectory: is the same as exporter.otlp.queueDirectory; set another path");
   }
   remote_write_.queue_directory = tree_.Path("dir/queue2");
   EXPECT_EQ(Errors().size(), refused);
+}
+
+TEST_F(ExporterRules, AQueueWithinAnother_OrAFileWithinAQueue_IsRefused) {
+  otlp_.queue_directory = tree_.Path("dir/a");
+  for (const Moment moment : {Moment::kStart, Moment::kReload}) {
+    ConfigDraft draft;
+    draft.config = config_;
+    draft.config.remote_write.server.queue_directory = tree_.Path("dir");
+    draft.config.json_lines.path = tree_.Path("dir/a/lines");
+    CheckExporters(draft, draft.config, moment);
+    EXPECT_THAT(
+        draft.errors(),
+        ElementsAre("exporter.remoteWrite.queueDirectory: contains exporter.otlp.queueDirectory; set another path",
+                    "exporter.jsonLines.path: is within exporter.otlp.queueDirectory; set another path",
+                    "exporter.jsonLines.path: is within exporter.remoteWrite.queueDirectory; set another path"));
+  }
+  remote_write_.queue_directory = tree_.Path("link/a/b/c");
+  EXPECT_THAT(Errors(), ElementsAre(HasSubstr("queueDirectory: is within exporter.otlp.queueDirectory; set another")));
+  remote_write_.queue_directory = tree_.Path("dir/ab");
+  config_.json_lines.path = tree_.Path("dir/a.jsonl");
+  EXPECT_EQ(Errors().size(), 1U) << "names that begin alike are apart";
+}
+
+TEST_F(ExporterRules, ATooLongName_IsAnError) {
+  config_.json_lines.path = tree_.Path(std::string(300, 'a'));
+  EXPECT_THAT(Errors(), ElementsAre(HasSubstr("k.yaml:7: exporter.jsonLines.path: ")));
+  EXPECT_THAT(draft_.warnings(), IsEmpty());
 }
 
 TEST_F(ExporterRules, PlacesThatNoWaitRepairs_AreErrors) {
@@ -106,7 +134,7 @@ TEST_F(ExporterRules, PlacesOfDisabledExporters_AndThoseOfAReload_AreNotLookedAt
   otlp_.enabled = true;
   EXPECT_THAT(Errors(Moment::kReload), IsEmpty());
   remote_write_.queue_directory = "queue/";
-  EXPECT_THAT(Errors(Moment::kReload), ElementsAre(HasSubstr("is that of exporter.otlp"))) << "needs no disk";
+  EXPECT_THAT(Errors(Moment::kReload), ElementsAre(HasSubstr("is the same as exporter.otlp"))) << "needs no disk";
 }
 
 TEST_F(ExporterRules, RemoteWrite_NeedsAUrl) {
