@@ -1,5 +1,7 @@
 #pragma once
 // For the tests of this folder: a file and arguments in, a configuration out.
+#include <gtest/gtest.h>
+
 #include <memory>
 #include <string>
 #include <string_view>
@@ -31,6 +33,25 @@ class ConfigDraft : public settings::Draft {
   }
 
   Config config;
+};
+
+/// A valid configuration on a machine of its own, for a test to break.
+class Validation : public ::testing::Test {
+ protected:
+  Validation() {
+    tree_.Write("proc/stat", "cpu  1\n");
+    tree_.Write("sys/x", "x");
+    draft_.config.host = {.sysfs = tree_.Path("sys"), .procfs = tree_.Path("proc")};
+  }
+  const std::vector<std::string>& Errors() {
+    draft_.CheckTable();
+    CheckRules(draft_, config_);
+    return draft_.errors();
+  }
+
+  testing::FakeTree tree_;
+  ConfigDraft draft_;
+  Config& config_ = draft_.config;
 };
 
 /// A temporary directory with a filled proc/ and sys/, and a configuration file k.yaml.

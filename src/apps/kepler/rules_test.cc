@@ -1,7 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
-#include <stdlib.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -19,32 +18,6 @@ using settings::From;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-class Validation : public ::testing::Test {
- protected:
-  Validation() {
-    tree_.Write("proc/stat", "cpu  1\n");
-    tree_.Write("sys/x", "x");
-    draft_.config.host = {.sysfs = tree_.Path("sys"), .procfs = tree_.Path("proc")};
-  }
-  const std::vector<std::string>& Errors() {
-    draft_.CheckTable();
-    CheckRules(draft_, config_);
-    return draft_.errors();
-  }
-  void EnableKube() {
-    tree_.Write("kubeconfig",
-                "current-context: a\ncontexts: [{name: a, context: {cluster: b}}]\n"
-                "clusters: [{name: b, cluster: {server: 'https://127.0.0.1:1'}}]\n");
-    config_.kube_enabled = true;
-    config_.kube_config = tree_.Path("kubeconfig");
-    config_.node_name = "node-1";
-  }
-
-  testing::FakeTree tree_;
-  ConfigDraft draft_;
-  Config& config_ = draft_.config;
-};
 
 TEST_F(Validation, Defaults_AreValid) { EXPECT_THAT(Errors(), IsEmpty()); }
 
@@ -302,111 +275,6 @@ TEST_F(Validation, SeveralPortsOrHosts_AreFine) {
   EXPECT_THAT(Errors(), IsEmpty());
 }
 
-TEST_F(Validation, KubeWithoutNodeName_IsAnError) {
-  EnableKube();
-  config_.node_name.clear();
-  draft_.GiveByFile("kube.enabled", 2);
-  EXPECT_THAT(Errors(),
-              ElementsAre(HasSubstr("k.yaml:2: kube.enabled: needs the name of this node; set kube.nodeName")));
-}
-
-TEST_F(Validation, NodeNameThatKubernetesNeverHas_IsAnErrorOfAnEnabledKube) {
-  EnableKube();
-  EXPECT_THAT(Errors(), IsEmpty());
-  config_.node_name = "N1_Upper";
-  draft_.GiveByFile("kube.nodeName", 3);
-  EXPECT_THAT(Errors(),
-              ElementsAre("k.yaml:3: kube.nodeName: \"N1_Upper\" cannot be the name of a node, which has only "
-                          "lower-case letters, digits, '-' and '.'; set a name that kubectl get nodes shows"));
-  ConfigDraft label_only;
-  label_only.config.host = config_.host;
-  label_only.config.node_name = "N1_Upper";
-  CheckRules(label_only, label_only.config);
-  EXPECT_THAT(label_only.errors(), IsEmpty());
-}
-
-TEST_F(Validation, LabelsOfPods_AreNamesOfLabels) {
-  config_.pod_labels = {"team", "app.kubernetes.io/name"};
-  EXPECT_THAT(Errors(), IsEmpty());
-  config_.pod_labels = {"a,b", "team", "a b", "a=b"};
-  EXPECT_THAT(Errors(), ElementsAre(HasSubstr("\"a,b\" is not the name of a label"), HasSubstr("\"a b\" is not"),
-                                    HasSubstr("\"a=b\" is not")));
-}
-
-TEST_F(Validation, LabelsOfPods_AreNotTooMany) {
-  config_.pod_labels.assign(32, "team");
-  EXPECT_THAT(Errors(), IsEmpty());
-  config_.pod_labels.emplace_back("team");
-  EXPECT_THAT(Errors(), ElementsAre(HasSubstr("has 33 names; the maximum is 32")));
-}
-
-TEST_F(Validation, AnnotationsOfPods_AsLabels) {
-  config_.pod_annotations.assign(32, "example.com/owner");
-  EXPECT_THAT(Errors(), IsEmpty());
-  config_.pod_annotations.emplace_back("*");
-  EXPECT_THAT(Errors(), ElementsAre(HasSubstr("kube.podInformer.annotations: \"*\" is not the name of an annotation"),
-                                    HasSubstr("kube.podInformer.annotations: has 33 names; the maximum is 32")));
-}
-
-TEST_F(Validation, QuestionsForPods_AreASecondApart) {
-  for (const Duration interval : {Duration(0), Duration(std::chrono::seconds(1))}) {
-    config_.informer_poll_interval = interval;
-    EXPECT_THAT(Errors(), IsEmpty());
-  }
-  config_.informer_poll_interval = std::chrono::milliseconds(999);
-  EXPECT_THAT(Errors(), ElementsAre("kube.podInformer.pollInterval: 999ms is neither 0 nor at least 1s"));
-}
-
-TEST_F(Validation, KubeConfig_IsCheckedWhereItIsUsedOrGivenByFlag) {
-  config_.kube_config = tree_.Path("none");
-  draft_.GiveByFile("kube.config", 1);
-  EXPECT_THAT(Errors(), IsEmpty());
-  draft_.origin("kube.config") = {.from = From::kFlag, .flag = "--kube.config"};
-  EXPECT_THAT(Errors(), ElementsAre(HasSubstr("--kube.config: cannot read")));
-}
-
-TEST_F(Validation, KubeConfigOfAnEnabledKube_MustBeReadable) {
-  EnableKube();
-  config_.kube_config = tree_.Path("none");
-  EXPECT_THAT(Errors(), ElementsAre(HasSubstr("kube.config: cannot read")));
-}
-
-TEST_F(Validation, KubeConfigOfAnEnabledKube_MustLeadToACluster) {
-  EnableKube();
-  tree_.Write("kubeconfig", "a: b\n");
-  draft_.GiveByFile("kube.config", 4);
-  EXPECT_THAT(Errors(),
-              ElementsAre("k.yaml:4: kube.config: " + config_.kube_config + ":1: current-context is missing"));
-}
-
-TEST_F(Validation, AuthorityOfTheKubelet_MustHaveCertificates) {
-  EnableKube();
-  tree_.Write("ca.crt", "no PEM");
-  config_.kubelet_ca_file = tree_.Path("ca.crt");
-  draft_.GiveByFile("kube.podInformer.kubeletCaFile", 6);
-  EXPECT_THAT(Errors(), ElementsAre(HasSubstr("k.yaml:6: kube.podInformer.kubeletCaFile: " + config_.kubelet_ca_file +
-                                              " has no certificate in PEM")));
-}
-
-TEST_F(Validation, FilesOfTheCluster_AreCheckedAtTheStartOnly) {
-  EnableKube();
-  tree_.Write("kubeconfig", "");
-  tree_.Write("ca.crt", "");
-  config_.kubelet_ca_file = tree_.Path("ca.crt");
-  CheckRules(draft_, config_, Moment::kReload);
-  EXPECT_THAT(draft_.errors(), IsEmpty());
-  CheckRules(draft_, config_, Moment::kStart);
-  EXPECT_THAT(draft_.errors(), ElementsAre(HasSubstr("kube.config: "), HasSubstr("kube.podInformer.kubeletCaFile: ")));
-}
-
-TEST_F(Validation, KubeWithoutKubeConfig_MustBeInAPod) {
-  EnableKube();
-  config_.kube_config.clear();
-  draft_.GiveByFile("kube.enabled", 2);
-  ::unsetenv("KUBERNETES_SERVICE_HOST");
-  EXPECT_THAT(Errors(), ElementsAre(HasSubstr("k.yaml:2: kube.enabled: this is no pod of a cluster")));
-}
-
 TEST_F(Validation, RedfishWithoutItsFile_IsAnError) {
   config_.redfish_enabled = true;
   EXPECT_THAT(Errors(), ElementsAre(HasSubstr("redfish.enabled: needs the BMC file")));
@@ -440,97 +308,6 @@ TEST_F(Validation, DcgmEndpointWithCredentials_IsRefusedWithoutShowingThem) {
     config_.gpu_dcgm_endpoint = url;
     EXPECT_EQ(Errors().back(), "experimental.gpu.dcgmEndpoint: must not contain credentials") << url;
   }
-}
-
-TEST(Complete, ZeroPeriods_BecomeTheDefault) {
-  ConfigDraft draft("");
-  draft.config.informer_poll_interval = Duration{0};
-  draft.config.redfish_http_timeout = Duration{0};
-  Complete(draft, draft.config, "host");
-  EXPECT_EQ(draft.config.informer_poll_interval, std::chrono::seconds(15));
-  EXPECT_EQ(draft.config.redfish_http_timeout, std::chrono::seconds(5));
-}
-
-TEST(Complete, InformerSettingsWithoutKube_AreNamed) {
-  ConfigDraft draft("");
-  draft.GiveByFile("kube.podInformer.mode", 3);
-  Complete(draft, draft.config, "host");
-  EXPECT_THAT(draft.warnings(), IsEmpty()) << "the default may be written down";
-  draft.config.informer_mode = InformerMode::kApiserver;
-  Complete(draft, draft.config, "host");
-  EXPECT_THAT(draft.warnings(), ElementsAre(HasSubstr("kube.podInformer.mode: has no effect without kube.enabled")));
-}
-
-TEST(Complete, MsrSettingsWithoutMsr_AreNamed) {
-  ConfigDraft draft("");
-  draft.GiveByFile("rapl.msr.force", 3);
-  draft.config.rapl.msr_force = true;
-  draft.config.rapl.msr_enabled = true;
-  Complete(draft, draft.config, "host");
-  EXPECT_THAT(draft.warnings(), IsEmpty());
-  draft.config.rapl.msr_enabled = false;
-  Complete(draft, draft.config, "host");
-  EXPECT_THAT(draft.warnings(), ElementsAre(HasSubstr("rapl.msr.force: has no effect without rapl.msr.enabled")));
-}
-
-TEST(Complete, SettingsThatMakeExactTotalsInexact_AreNamed) {
-  ConfigDraft draft("");
-  draft.config.terminated_retention = std::chrono::seconds(30);
-  draft.config.limits = {.max_processes = 100, .min_watts = 1};
-  Complete(draft, draft.config, "host");
-  EXPECT_THAT(draft.warnings(), IsEmpty());
-  draft.config.exact_totals = true;
-  Complete(draft, draft.config, "host");
-  EXPECT_THAT(draft.warnings(),
-              ElementsAre(HasSubstr("monitor.terminatedRetention: ended workloads are listed for less than a minute"),
-                          HasSubstr("limits.maxProcesses: totals of processes are not exact"),
-                          HasSubstr("limits.minWatts: totals of processes are not exact")));
-}
-
-TEST(Complete, BaselineWithAnIntervalThatTeachesNothing_IsNamed) {
-  ConfigDraft draft("");
-  draft.config.split.idle = pipeline::IdlePolicy::kBaseline;
-  draft.config.freshness.interval = std::chrono::minutes(5);
-  Complete(draft, draft.config, "host");
-  EXPECT_THAT(draft.warnings(), IsEmpty());
-  draft.config.freshness.interval += std::chrono::nanoseconds(1);
-  Complete(draft, draft.config, "host");
-  EXPECT_THAT(draft.warnings(), ElementsAre(HasSubstr("monitor.interval above 5m")));
-}
-
-TEST(Complete, NodeNames_FallBackInTurn) {
-  ConfigDraft draft("");
-  draft.config.redfish_enabled = true;
-  Complete(draft, draft.config, "host");
-  EXPECT_EQ(draft.config.node_name, "host");
-  EXPECT_EQ(draft.config.redfish_node_name, "host");
-}
-
-TEST(Complete, GivenNodeNames_AreKept) {
-  ConfigDraft draft("");
-  draft.config.node_name = "node";
-  draft.config.redfish_enabled = true;
-  Complete(draft, draft.config, "host");
-  EXPECT_EQ(draft.config.node_name, "node");
-  EXPECT_EQ(draft.config.redfish_node_name, "node");
-}
-
-TEST(Complete, DeprecatedKeys_SetTheMetersAndWarn) {
-  ConfigDraft draft;
-  draft.config.force_hwmon = true;
-  Complete(draft, draft.config, "host");
-  EXPECT_THAT(draft.config.preferred_meters, ElementsAre(Meter::kHwmon));
-  EXPECT_THAT(draft.warnings(), ElementsAre("experimental.hwmon.forceEnabled: deprecated; set cpu.preferredMeters to "
-                                            "[hwmon] instead"));
-}
-
-TEST(Complete, FakeMeter_WinsOverForcedHwmon) {
-  ConfigDraft draft;
-  draft.config.force_hwmon = true;
-  draft.config.fake_meter = true;
-  Complete(draft, draft.config, "host");
-  EXPECT_THAT(draft.config.preferred_meters, ElementsAre(Meter::kFake));
-  EXPECT_EQ(draft.warnings().size(), 2U);
 }
 
 }  // namespace
