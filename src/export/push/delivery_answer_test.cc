@@ -1,15 +1,11 @@
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "export/push/delivery_test_util.h"
-#include "export/push/request_test_util.h"
 
 namespace kepler::push {
 namespace {
 
-using status::PushDrop;
-using status::PushFailure;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -30,7 +26,7 @@ TEST_F(DeliveryTest, Refused_IsDroppedAndTheNextRequestFollows) {
 
 TEST_F(DeliveryTest, Redirection_NamesItsTarget) {
   Open();
-  Answer("HTTP/1.1 308 Permanent Redirect\r\nLocation: https://new.example.com/push\r\nContent-Length: 0\r\n\r\n");
+  AnswerStatus("308 Permanent Redirect\r\nLocation: https://new.example.com/push");
   delivery_->Add(Body("one", 10));
   ::testing::internal::CaptureStdout();
   static_cast<void>(Attempt());
@@ -68,7 +64,7 @@ TEST_F(DeliveryTest, WrittenHeader_CountsWhatTheServerDidNotStore) {
         Case{"400 Bad Request\r\nX-Samples-Written: 4", 31, 33, 6},
         Case{"400 Bad Request\r\nX-Samples-Written: many", 31, 33, 16},
         Case{"415 Unsupported Media Type", 31, 33, 26}}) {
-    Answer(fmt::format("HTTP/1.1 {}\r\nContent-Length: 0\r\n\r\n", wanted.answer));
+    AnswerStatus(wanted.answer);
     delivery_->Add(Body("one", 10));
     EXPECT_EQ(Attempt(), std::nullopt) << wanted.answer;
     EXPECT_EQ(delivery_->status().points, wanted.points) << wanted.answer;
@@ -82,7 +78,7 @@ TEST_F(DeliveryTest, UnknownProtocol_IsLoggedWithTheHint) {
   target_.unsupported_hint = "set version 1: ";
   for (const std::string_view answer : {"415 Unsupported Media Type", "204 No Content"}) {
     Open();
-    Answer(fmt::format("HTTP/1.1 {}\r\nContent-Length: 0\r\n\r\n", answer));
+    AnswerStatus(answer);
     delivery_->Add(Body("one"));
     ::testing::internal::CaptureStdout();
     EXPECT_EQ(Attempt(), std::nullopt);

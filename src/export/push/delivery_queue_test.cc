@@ -5,15 +5,12 @@
 
 #include "base/small_file.h"
 #include "export/push/delivery_test_util.h"
-#include "export/push/request_test_util.h"
 #include "testing/fake_tree.h"
 
 namespace kepler::push {
 namespace {
 
 using namespace std::chrono_literals;
-using status::PushDrop;
-using status::PushFailure;
 using ::testing::ElementsAre;
 
 TEST_F(DeliveryTest, AcceptedRequests_LeaveInOrderAndAreCounted) {

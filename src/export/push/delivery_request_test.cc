@@ -5,7 +5,6 @@
 #include <thread>
 
 #include "export/push/delivery_test_util.h"
-#include "export/push/request_test_util.h"
 #include "testing/certificates.h"
 
 namespace kepler::push {
@@ -14,7 +13,6 @@ namespace {
 using namespace std::chrono_literals;
 using kepler::testing::PeerConnection;
 using kepler::testing::ScriptedPeer;
-using status::PushFailure;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;

@@ -1,17 +1,13 @@
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "export/push/delivery_test_util.h"
-#include "export/push/request_test_util.h"
 #include "testing/fake_tree.h"
 
 namespace kepler::push {
 namespace {
 
 using namespace std::chrono_literals;
-using status::PushDrop;
-using status::PushFailure;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -29,11 +25,11 @@ TEST_F(DeliveryTest, NoServer_RetriesLaterAndLaterUntilItAnswers) {
 TEST_F(DeliveryTest, Throttled_WaitsAsTheServerSays) {
   Open();
   delivery_->Add(Body("one"));
-  Answer("HTTP/1.1 429 Too Many\r\nRetry-After: 120\r\nContent-Length: 0\r\n\r\n");
+  AnswerStatus("429 Too Many\r\nRetry-After: 120");
   EXPECT_EQ(Attempt(), 120s);
-  Answer("HTTP/1.1 503 Unavailable\r\nRetry-After: 86400\r\nContent-Length: 0\r\n\r\n");
+  AnswerStatus("503 Unavailable\r\nRetry-After: 86400");
   EXPECT_EQ(Attempt(), 600s);
-  Answer("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n");
+  AnswerStatus("502 Bad Gateway");
   EXPECT_EQ(Attempt(), 4s);
   EXPECT_EQ(Failures(PushFailure::kThrottled), 2U);
   EXPECT_EQ(Failures(PushFailure::kServer), 1U);
@@ -56,7 +52,7 @@ TEST_F(DeliveryTest, ErrorsOfOperators_AreRetriedWithADirectory) {
   for (const bool has_directory : {false, true}) {
     Open(100, has_directory ? tree.Path("queue") : "").Open();
     for (const std::string_view status : {"401 Unauthorized", "403 Forbidden", "404 Not Found", "302 Found"}) {
-      Answer(fmt::format("HTTP/1.1 {}\r\nContent-Length: 0\r\n\r\n", status));
+      AnswerStatus(status);
       delivery_->Add(Body("one", 10));
       const auto next = Attempt();
       EXPECT_EQ(next.value_or(0ns) > 0ns, has_directory) << status;
@@ -73,7 +69,7 @@ TEST_F(DeliveryTest, AnHourOfErrors_EndsARequestAndNotTheNextOne) {
   Open();
   delivery_->Add(Body("bad", 7));
   delivery_->Add(Body("next", 8));
-  Answer("HTTP/1.1 503 Unavailable\r\nContent-Length: 0\r\n\r\n");
+  AnswerStatus("503 Unavailable");
   for (int i = 0; i < 12; ++i) {
     EXPECT_GT(Attempt(), 0ns);
     clock_.Advance(5min);
@@ -95,14 +91,14 @@ TEST_F(DeliveryTest, AnHourOfErrors_EndsARequestAndNotTheNextOne) {
 TEST_F(DeliveryTest, AnHourWithFewAnswersOrNone_EndsNoRequest) {
   Open();
   delivery_->Add(Body("one"));
-  Answer("HTTP/1.1 503 Unavailable\r\nContent-Length: 0\r\n\r\n");
+  AnswerStatus("503 Unavailable");
   for (int i = 0; i < 9; ++i) {
     EXPECT_GT(Attempt(), 0ns);
     clock_.Advance(24h);  // suspended
   }
   Answer("");  // breaks the connection
   EXPECT_GT(Attempt(), 0ns);
-  Answer("HTTP/1.1 503 Unavailable\r\nContent-Length: 0\r\n\r\n");
+  AnswerStatus("503 Unavailable");
   EXPECT_GT(Attempt(), 0ns);
   EXPECT_EQ(Failures(PushFailure::kConnection), 1U);
   EXPECT_EQ(Dropped(PushDrop::kRefused), 0U);
@@ -111,7 +107,7 @@ TEST_F(DeliveryTest, AnHourWithFewAnswersOrNone_EndsNoRequest) {
 TEST_F(DeliveryTest, ADroppedRequest_TakesItsHourOfErrorsAlong) {
   Open(10);
   delivery_->Add(Body("first", 7));
-  Answer("HTTP/1.1 503 Unavailable\r\nContent-Length: 0\r\n\r\n");
+  AnswerStatus("503 Unavailable");
   for (int i = 0; i < 12; ++i) {
     EXPECT_GT(Attempt(), 0ns);
     clock_.Advance(5min);

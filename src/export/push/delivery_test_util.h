@@ -1,5 +1,6 @@
 #pragma once
 // For the tests of Delivery.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -14,10 +15,14 @@
 #include <vector>
 
 #include "export/push/delivery.h"
+#include "export/push/request_test_util.h"
 #include "testing/fake_clock.h"
 #include "testing/scripted_peer.h"
 
 namespace kepler::push {
+
+using status::PushDrop;
+using status::PushFailure;
 
 inline constexpr std::string_view kOk = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
@@ -36,14 +41,16 @@ class DeliveryTest : public ::testing::Test {
     const std::scoped_lock lock(mutex_);
     answer_ = std::move(text);
   }
+  /// `head`: the status, and more headers if it has them. There is no body.
+  void AnswerStatus(std::string_view head) { Answer(fmt::format("HTTP/1.1 {}\r\nContent-Length: 0\r\n\r\n", head)); }
   /// Sends the oldest request; returns the time until the next attempt.
   std::optional<Nanoseconds> Attempt(const std::stop_token& stop = {}) {
     delivery_->Attempt(stop);
     const auto next = delivery_->next_attempt();
     return next ? std::optional(*next - clock_.Now()) : std::nullopt;
   }
-  uint64_t Failures(status::PushFailure failure) { return delivery_->status().failures[static_cast<size_t>(failure)]; }
-  uint64_t Dropped(status::PushDrop reason) { return delivery_->status().dropped_points[static_cast<size_t>(reason)]; }
+  uint64_t Failures(PushFailure failure) { return delivery_->status().failures[static_cast<size_t>(failure)]; }
+  uint64_t Dropped(PushDrop reason) { return delivery_->status().dropped_points[static_cast<size_t>(reason)]; }
   std::vector<std::string> Received() {
     const std::scoped_lock lock(mutex_);
     return received_;
