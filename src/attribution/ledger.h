@@ -60,14 +60,14 @@ class Ledger {
 
   void BeginTick(BootTime now);
 
-  /// The row of the group with these labels, which is touched (group_accounts.h). A row stays valid while its group is
-  /// touched in every tick.
+  /// Returns the row of the group with these labels, and touches the group (group_accounts.h). A row stays valid while
+  /// its group is touched in every tick.
   Row Pod(const snapshot::PodIdentity& identity);
   /// Changes the names of a listed group; does nothing, and allocates nothing, if they are the same. `name` becomes a
   /// label of at most `max_bytes`. Empty names of a pod keep their former values, and its id stays.
   void RenameContainer(Row container, std::string_view name, size_t max_bytes);
   void RenamePod(Row pod, const snapshot::PodIdentity& names);
-  // As RollUps::Name() and NameEnded(). The row of a pod may have ended, but must be listed.
+  // As RollUps::Name() and NameEnded(). The pod may have ended, but must still be listed.
   void SetOwner(Row pod, const OwnerView& owner) { roll_ups_.Name(pod, owner); }
   void SetOwnersOfEnded(const FindOwner& find) { roll_ups_.NameEnded(find); }
   Row Container(const snapshot::ContainerIdentity& identity, Row pod);
@@ -80,7 +80,7 @@ class Ledger {
   void TouchContainer(Row container);
   void TouchPod(Row pod) { pods_.Touch(pod); }
   // As Accounts::Hold() and Release(). The energy of held groups is in Snapshot::unnamed. A held group must be touched
-  // in each tick. A group that has or had a series is not held; returns whether it is.
+  // in each tick. Hold…() returns true if it holds the group; it does not hold a group that has or had a series.
   bool HoldContainer(Row container);
   bool HoldPod(Row pod);
   void ReleaseContainer(Row container) { containers_.Release(container); }
@@ -93,8 +93,9 @@ class Ledger {
   }
   void CloseProcess(Row process) { processes_.Close(process); }
   void EndProcess(Row process) { processes_.EndLater(process); }
-  /// The account of a living process that has these labels, groups and user from now on. `process`: the account that it
-  /// has now, which goes on if they are the same and else is closed; kNoRow: it has none.
+  /// Returns the account of a living process that has these labels, groups and user from now on. `process`: its account
+  /// until now, or kNoRow. If labels or groups have changed, that account is closed and a new one is opened. Another
+  /// user does not change the account.
   Row UpdateProcess(Row process, std::shared_ptr<const snapshot::ProcessIdentity> identity, const Groups& groups,
                     bool kernel_thread, uint32_t uid = kUnknownUid);
 
@@ -105,8 +106,8 @@ class Ledger {
 
   /// Notes that a process is alive and ran for `cpu`, which may be 0. Touches its groups.
   void UseProcess(Row process, Nanoseconds cpu, const HardwareEvents& events = {});
-  /// Charges the process and touches its groups. It gets a series only if it used enough to be listed as terminated and
-  /// is no late remainder; else its energy is `capped`. Allocates only for a process that gets a series.
+  /// Charges the process and touches its groups. The process gets a series if it used enough energy to be listed as
+  /// terminated and is no late remainder. Otherwise its energy is `capped`. Allocates only for a process with a series.
   void UseShortLived(const ShortLivedProcess& short_lived);
   /// Charges CPU time of a cgroup that belongs to no known process.
   void UseResidual(const Groups& groups, Nanoseconds cpu);
@@ -115,9 +116,9 @@ class Ledger {
   /// CPU time of the users of this tick: the weights of zones whose energy is split by CPU time.
   [[nodiscard]] const UsageList& cpu_usage() const { return usage_; }
 
-  /// Charges the tick, ends untouched groups and processes after a scan, and decides which processes have a series.
-  /// `zones`: in the order of SetZones(). Weights over other lists than cpu_usage() must name running processes only.
-  /// `identify`: needed if there are short-lived processes.
+  /// Charges the energy of the tick, and decides which processes have a series. After a scan, also ends untouched
+  /// groups and ended processes. `zones`: in the order of SetZones(). Weights of a list other than cpu_usage() must
+  /// name running processes only. `identify`: needed if there are short-lived processes.
   void Settle(std::span<const ZoneCharge> zones, Scan scan, const Identify& identify = nullptr);
 
   /// As UserAccounts::SetNames(). Call after Settle().
@@ -155,17 +156,17 @@ class Ledger {
   static void CheckSums(snapshot::Snapshot& out);
 
   std::vector<status::Zone> zones_;
-  size_t columns_ = 0;  // leading zones of the accounts: the zones of the whole machine at the end have no column
+  size_t columns_ = 0;  // number of leading zones that accounts have; zones of the whole machine come last
   size_t primary_ = 0;
   BootTime now_{};
-  Nanoseconds tick_time_{0};  // since the tick before
-  BootTime begin_{};          // of the charges of this tick: time of the latest tick that saw the processes
+  Nanoseconds tick_time_{0};  // time since the previous tick
+  BootTime begin_{};          // begin of the charges of this tick: time of the latest tick with a scan
   RetentionPolicy policy_;
 
   std::vector<snapshot::NodeZone> node_;
   std::vector<snapshot::Method> methods_;
   std::vector<double> watts_per_uj_;
-  std::vector<bool> learn_;      // per zone: energy and time of this tick are of the same length
+  std::vector<bool> learn_;      // per zone: weights may learn, because energy and CPU time are of the same interval
   std::vector<bool> unchanged_;  // per zone, in the latest tick
   bool scanned_ = false;         // in the previous tick
   ByZone unattributed_;

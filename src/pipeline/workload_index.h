@@ -38,11 +38,11 @@ class WorkloadIndex {
 
   /// Reads one scan, identifies its workloads, and charges them to the ledger, between its BeginTick() and Settle().
   void Apply(const activity::ActivitySample& sample, std::span<const cgroup::CgroupPtr> cgroups);
-  /// What attribution closed in the tick, after Settle(): once per tick.
+  /// Forgets the groups that the ledger closed in this tick. Call once per tick, after Settle().
   void Forget(const attribution::ClosedGroups& containers, const attribution::ClosedGroups& pods);
-  /// What the cluster said, as of this tick.
+  /// Returns the pods of the cluster, as known in this tick.
   [[nodiscard]] const workload::PodMap& pods() const { return *pods_; }
-  /// Living processes that are no VM because another owner's process is it.
+  /// Returns the number of living processes that claim a VM which a process of another owner already runs.
   [[nodiscard]] size_t refused() const { return refused_.size(); }
   [[nodiscard]] const status::RefusedClaims& refused_claims() const { return conflicts_.counts(); }
 
@@ -50,45 +50,46 @@ class WorkloadIndex {
   struct SlotState {
     uint32_t version = 0;  // 0: not identified
     attribution::Row row = attribution::kNoRow;
-    uint32_t identified = 0;                // number of the identification that counts; 0: none
-    uint32_t retry_tick = 0;                // not all could be read in time: when it is identified again; 0: never
-    uint8_t late = 0;                       // how often, in a row
+    uint32_t identified = 0;                // number of the latest identification; 0: none
+    uint32_t retry_tick = 0;                // tick of the next attempt, after a read was too late; 0: none
+    uint8_t late = 0;                       // how many reads in a row were too late
     workload::ProcessIdentityPtr identity;  // of the account; null: not identified
-    workload::hypervisor::Machine machine = workload::hypervisor::kNoMachine;  // that it is
+    workload::hypervisor::Machine machine = workload::hypervisor::kNoMachine;  // the VM that the process runs
     workload::hypervisor::MachineSearch search;
-    bool machine_due = false;  // found now: it is to be identified
-    bool refused = false;      // it claimed a VM that another owner runs, when it was last known what it claims
-    bool reported = false;     // in the log: that it does
+    bool machine_due = false;  // a VM was found in this scan, so the process must be identified
+    bool refused = false;      // the latest known claim was for a VM that a process of another owner runs
+    bool reported = false;     // the log has the refusal
   };
-  /// A process that would be a VM.
+  /// A process that claims to run a VM.
   struct Claim {
     const activity::ProcessSample* process;
     workload::ProcessOwner owner;
     workload::hypervisor::ClaimRank rank;
   };
   using Processes = std::span<const activity::ProcessSample>;
-  /// A process that is no VM because another owner's process is it.
+  /// A process whose claim was refused, because a process of another owner runs the VM.
   struct Refused {
     activity::Slot slot;
-    uint32_t identified;  // of its slot: identified anew, or gone, it is refused anew or not at all
+    uint32_t identified;  // as in SlotState. If the slot has another number now, this refusal is void
     snapshot::VmIdentity vm;
     workload::ProcessOwner owner;
   };
 
   void IdentifyAll(Processes processes);
-  /// Finds out who is new or has changed, and looks at the descriptors of those that are no VM and have used enough.
-  /// Begins where the last scan's looks were used up, so that nobody waits for more than one look at each other.
+  /// Identifies new and changed processes, and looks for KVM descriptors in processes that run no known VM and have
+  /// used enough CPU time. The number of looks per scan is limited. A scan begins with the process at which the
+  /// previous scan reached the limit, so each process gets its turn.
   void IdentifyChanged(Processes processes);
-  /// False: it must be read, but not now.
+  /// Returns false if the process must be read, and the limit of this scan is reached.
   bool FindMachine(const activity::ProcessSample& process, SlotState& state);
-  /// Whether the program of its account runs still.
+  /// Returns true if the process still runs the program of its account.
   [[nodiscard]] static bool RunsSame(const cgroup::ProcessInfo& info, const SlotState& state) {
     return state.identity && workload::Runs(*state.identity, info.exe);
   }
-  /// One that claims a VM is settled when all are known.
+  /// Only collects a claim for a VM. SettleClaims() decides it when all processes are identified.
   void Identify(const activity::ProcessSample& process, SlotState& state);
   void RetryLater(workload::Delayed why, SlotState& state) const;
-  /// The machine that it was before, while it runs the same program.
+  /// Returns the known VM of the process if it still runs the same program.
   [[nodiscard]] static workload::hypervisor::Machine MachineSoFar(const cgroup::ProcessInfo& info,
                                                                   const SlotState& state) {
     return RunsSame(info, state) ? state.machine : workload::hypervisor::kNoMachine;
@@ -99,27 +100,28 @@ class WorkloadIndex {
   void End(SlotState& state);
   void SettleClaims(Processes processes);
   void Settle(const Claim& claim, Processes processes);
-  /// Whether the claim has better evidence than the processes of the machine.
+  /// Returns true if the claim has better evidence than the processes that run the VM now.
   bool HasBetterEvidence(const Claim& claim, workload::hypervisor::Machine machine, Processes processes);
-  /// Makes the processes of the machine plain ones, so that it is free.
+  /// Takes the VM from the processes that run it, so that the claim can have it.
   void Oust(workload::hypervisor::Machine machine, const Claim& by, Processes processes);
   void AskAgain();
   [[nodiscard]] bool IsOver(const Refused& refused) const {
     return slots_[refused.slot].identified != refused.identified;
   }
   void LogRefusal(const Refused& refused);
-  /// Another source: rows stay, all slots are others.
+  /// Follows the slots of a new activity source. The rows stay.
   void Renumber(std::span<const activity::MovedProcess> moved);
   void ApplyExited(std::span<const activity::ExitedSample> exited);
   void Charge(const activity::ActivitySample& sample);
   void ApplyShortLived(std::span<const activity::ShortLivedSample> short_lived);
   [[nodiscard]] attribution::Groups GroupsOf(const cgroup::Owner& owner, std::string_view container_name);
-  /// Asks the directory for the names of a pod and a container of it, if it has not said them. Those that have no
-  /// series yet get none before the answer.
+  /// Asks the directory for the unknown names of a pod and its container. A pod or container without a series gets its
+  /// series after the answer.
   void AwaitNames(const cgroup::Owner& owner, attribution::Row pod, attribution::Row container);
   void TouchContainer(attribution::Row container);
   void TouchPod(attribution::Row pod);
-  /// Those that wait for their names stay alive until a series has shown them.
+  /// Releases pods and containers whose names are known or that have waited for kMaxHold. An ended one stays alive
+  /// until a series has shown it.
   void ReleasePending();
   [[nodiscard]] bool HasWaitedEnough(BootTime since) const { return !awaits_ || now_ - since >= kMaxHold; }
   void KeepAlive(const cgroup::Owner& owner);
@@ -133,7 +135,7 @@ class WorkloadIndex {
   attribution::Ledger& ledger_;
   const size_t max_label_bytes_;
   std::shared_ptr<const workload::PodMap> pods_ = std::make_shared<const workload::PodMap>();  // as of this tick
-  /// Has no series before its name is known.
+  /// A pod or container that has no series before its name is known.
   struct Pending {
     attribution::Row row;
     BootTime since;
@@ -142,7 +144,7 @@ class WorkloadIndex {
   std::vector<Pending> pending_pods_;
   std::vector<Pending> pending_containers_;
   BootTime now_{};       // of this tick
-  bool awaits_ = false;  // in this tick: there is a directory, and it answers
+  bool awaits_ = false;  // names are awaited in this tick: there is a directory, and it answers
   std::vector<SlotState> slots_;
   boost::unordered_flat_map<const cgroup::Membership*, attribution::Groups> short_lived_groups_;  // of this tick
   std::vector<Claim> claims_;                                                                     // of this tick
@@ -153,7 +155,7 @@ class WorkloadIndex {
   OpenGroups open_pods_;
   ClaimConflicts conflicts_{open_containers_, open_pods_};
   log::LogLimiter limiter_;
-  int32_t look_from_ = 0;  // the first pid that was put off
+  int32_t look_from_ = 0;  // the first pid that the previous scan did not look at
   uint32_t tick_ = 0;
   uint32_t identifications_ = 0;
 };

@@ -19,21 +19,21 @@
 
 namespace kepler::report {
 
-/// What the server scrapes: an agent.
+/// An agent that the server scrapes.
 struct ScrapeTarget {
   std::string node;
   recording::Labels labels;
-  Milliseconds last{};  // sample
+  Milliseconds last{};  // time of its last sample
 };
 
 struct RangeSeries {
   EnergySeries series;
   size_t target = 0;    // index
   size_t zone = 0;      // index
-  std::string key{};    // of the workload, without its state
-  size_t workload = 0;  // the same for all series with this key
+  std::string key{};    // labels of the workload, without its state
+  size_t workload = 0;  // number of the workload: all series with this key have the same number
   const std::vector<recording::Sample>* samples = nullptr;
-  WorkloadLives::Life* life = nullptr;  // for the reader of the range
+  WorkloadLives::Life* life = nullptr;  // set by the reader of the range, not by ReadRange()
 };
 
 struct RangePoint {
@@ -43,7 +43,7 @@ struct RangePoint {
 
 struct PrometheusRange {
   std::vector<ScrapeTarget> targets;
-  std::vector<RangeSeries> series;  // those of a workload follow each other, the ended ones first
+  std::vector<RangeSeries> series;  // grouped by workload; in a group, series of ended workloads come first
   /// Points of each scrape, in the order of series. Key: the time and the index of the target.
   std::map<std::pair<Milliseconds, size_t>, std::vector<RangePoint>> scrapes;
 };
@@ -60,10 +60,12 @@ struct ScrapeSums {
   std::array<std::vector<Energy>, kUnlistedReasons.size()> unlisted;
   std::optional<Energy> start{};  // of the agent: its Unix time in microseconds
   bool has_total = false, has_active = false, has_unlisted = false;
-  /// Those that never fall while an agent runs, `total` first, as the server has them: nothing is made equal.
+  /// Values of all counters of the scrape, `total` first, before any correction. They never fall while an agent runs.
   std::vector<Energy> counters;
 };
-/// `points`: of one scrape in `range`. Doubles of more than 8.5e9 J are rounded; what that explains is made equal.
+/// Returns the sums of one scrape; `points` are its points in `range`. The server stores doubles, which are rounded to
+/// more than a microjoule above 8.5e9 J. Two sums that must be equal are made equal if rounding explains the
+/// difference.
 [[nodiscard]] ScrapeSums SumsOf(const PrometheusRange& range, std::span<const RangePoint> points, size_t zones);
 
 }  // namespace kepler::report

@@ -1,6 +1,7 @@
 #pragma once
-// ShortLivedProcesses: processes that no pass over the living has shown (yet). They are known only from records: of
-// exited threads, of executed programs, and finally of the leader. Collection thread only.
+// ShortLivedProcesses: processes that started after the latest scan, so no scan has shown them. The kernel reports them
+// by records: one for each exited thread, one for each executed program, and at last one for the exited leader (the
+// first thread of a process). Collection thread only.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -16,7 +17,7 @@
 
 namespace kepler::activity::bpf {
 
-/// CPU time and events of threads up to some moment of their lives.
+/// CPU time and events of one or more threads.
 struct Tally {
   uint64_t ran = 0;  // ns
   HardwareEvents events{};
@@ -39,6 +40,7 @@ struct Tally {
            Above(now.events.cache_misses, before.events.cache_misses)}};
 }
 
+/// CPU time that a process used in its previous cgroup.
 struct RanElsewhere {
   uint64_t ran = 0;   // ns
   uint64_t from = 0;  // id of a cgroup in the accounted hierarchy; 0: unknown
@@ -46,9 +48,9 @@ struct RanElsewhere {
 
 class ShortLivedProcesses {
  public:
-  /// Adds the record of a thread (not the leader) of an unknown process.
+  /// Adds the record of an exited thread other than the leader, of a process that no scan has shown.
   void AddThread(const kepler_task& task);
-  /// Returns the total of the dead threads of a process that a pass has shown for the first time.
+  /// Returns and drops the total of the exited threads of a process that a scan has shown for the first time.
   [[nodiscard]] Tally TakeThreads(const kepler_task& process);
 
   void AddExec(int32_t tgid, uint64_t start, std::string_view path);
@@ -56,7 +58,7 @@ class ShortLivedProcesses {
   [[nodiscard]] std::string_view ExecOf(int32_t tgid, uint64_t start) const;
   /// Returns the path for the current process with that id.
   [[nodiscard]] std::string_view ExecOf(int32_t tgid) const;
-  /// Drops the path: the process has ended, or the caller of ExecOf keeps the path.
+  /// Drops the path. Call when the process has ended, or when the caller of ExecOf() has its own copy.
   void ForgetExec(int32_t tgid) { execs_.erase(tgid); }
 
   /// Records CPU time that the process used before it was moved to its current cgroup.
@@ -70,8 +72,8 @@ class ShortLivedProcesses {
   /// end was reported before its record came.
   void Add(const kepler_task& leader, const Tally& slice, std::string_view exe, bool late_remainder = false);
 
-  /// Total CPU time of short-lived processes that exceeded the limit between two scans. They are not reported one by
-  /// one.
+  /// Total CPU time and number of short-lived processes above the limit of kMaxPending between two scans. They are not
+  /// reported one by one.
   [[nodiscard]] Nanoseconds unheld_time() const { return unheld_time_; }
   [[nodiscard]] uint64_t unheld() const { return unheld_; }
 
@@ -116,17 +118,17 @@ class ShortLivedProcesses {
     kepler_task leader{};
     Tally tally;
     std::string exe;
-    Tally records{};  // source of `tally` if the kernel's sum was larger
+    Tally records{};  // sum of the records; `tally` is larger if the kernel's own sum was larger
     bool late_remainder = false;
     RanElsewhere moved{};  // part of `tally` from before the move
   };
 
   boost::unordered_flat_map<std::pair<uint64_t, int32_t>, Threads>
-      threads_;                                     // by group and tgid: each one alone may be reused
+      threads_;                                     // by group and tgid, because each number alone may be reused
   boost::unordered_flat_map<int32_t, Exec> execs_;  // by tgid
   boost::unordered_flat_map<int32_t, Move> moves_;  // by tgid
-  std::vector<ShortLived> threaded_;                // part of fresh_: records of their threads may be delayed
-  std::vector<ShortLived> waiting_;                 // part of reported_: records of their threads may be delayed
+  std::vector<ShortLived> threaded_;  // copies from fresh_ of processes whose thread records may arrive late
+  std::vector<ShortLived> waiting_;   // copies from reported_ of such processes
   std::vector<ShortLived> fresh_;
   std::vector<ShortLived> reported_;
   uint64_t scan_ = 0;

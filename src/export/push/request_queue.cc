@@ -57,7 +57,8 @@ void RequestQueue::TakeStored(const StoredRequests& stored) {
   DropUntilFits(0, 0);
 }
 
-/// New files come after file `number`. A number that cannot have been counted must not use up all numbers.
+/// Gives new files higher numbers than file `number`. Ignores a number above kMaxCountedNumber, which no queue reaches:
+/// only somebody else can have written that file, and counting on from it would use up all numbers.
 void RequestQueue::CountOnFrom(uint64_t number) {
   if (number <= kMaxCountedNumber) next_number_ = std::max(next_number_, number + 1);
 }
@@ -77,7 +78,7 @@ void RequestQueue::Add(Request request) {
   }
   while (!is_stored && memory_bytes_ + entry.bytes > options_.max_memory_bytes)
     Drop(std::ranges::find(entries_, false, &Entry::in_file));
-  // A body in a file is read again later, unless it is the next one to be sent.
+  // Only the first request keeps its body in memory, because it is sent next. Others are read from their files later.
   if (is_stored && !entries_.empty()) entry.request.body.reset();
   if (!is_stored) memory_bytes_ += entry.bytes;
   bytes_ += entry.bytes;
@@ -95,8 +96,8 @@ bool RequestQueue::Store(Entry& entry) {
   return false;
 }
 
-/// The directory was removed; a moved one stays in use. The next Open() makes a new one. A body that is in memory waits
-/// there from now on.
+/// Handles the removal of the directory. (A directory that was moved stays in use.) Requests whose bodies are in memory
+/// stay in memory, and the others are lost. The next Open() makes a new directory.
 void RequestQueue::ForgetFiles() {
   for (Entry& entry : entries_) {
     if (!entry.in_file) continue;
@@ -136,7 +137,7 @@ const Request* RequestQueue::First() {
   return nullptr;
 }
 
-/// True for an error of reading file `number` that may end by itself.
+/// Returns true if the read of file `number` is retried: `error` may end by itself.
 bool RequestQueue::IsRetried(uint64_t number, const Error& error) {
   if (error.kind == ErrorKind::kUnavailable) return true;  // not the fault of the file
   if (error.kind != ErrorKind::kIo) return false;

@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kDefault = "default";
 constexpr std::string_view kDefaultSchedule = "idle,cpu,branch,regs,l1cache,cache,stream,vm,switch";
 
-/// 1, 2, 4, 8 ... and `cpus`.
+/// Returns the powers of two below `cpus`, and `cpus`.
 std::vector<unsigned> UsualInstances(unsigned cpus) {
   std::vector<unsigned> counts;
   for (unsigned count = 1; count < cpus; count *= 2) counts.push_back(count);
@@ -92,7 +92,9 @@ Result<std::vector<Phase>> ParseSchedule(std::string_view text, unsigned cpus) {
 
 void Shuffle(std::span<Phase> phases, uint64_t seed) {
   if (seed == 0) return;
-  std::mt19937_64 dice(seed);  // its numbers are the standard's, unlike those of distributions
+  // The C++ standard defines the numbers of this generator, but not those of distributions and std::shuffle(). So the
+  // order is the same with each standard library.
+  std::mt19937_64 dice(seed);
   for (size_t i = phases.size(); i > 2; --i) std::swap(phases[i - 1], phases[1 + dice() % (i - 1)]);
 }
 

@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kTickGap = 8;  // between labels and their axis
 constexpr double kLabelHeight = 18;
-constexpr double kTickDistance = 60;  // between lines of the grid, about
+constexpr double kTickDistance = 60;  // approximate distance between two lines of the grid
 
 double Tenth(double pixels) { return std::round(pixels * 10) / 10; }
 
@@ -20,7 +20,7 @@ double WidestLabel(const Axis& axis) {
   return widest;
 }
 
-/// As many ticks as have room for their labels.
+/// Returns the axis with the most ticks whose labels do not overlap.
 Axis FittingAxis(const Range& range, double width) {
   for (int wanted = std::max(2, static_cast<int>(width / kTickDistance)); wanted > 1; --wanted) {
     Axis axis = MakeAxis(range.min, range.max, wanted);
@@ -65,7 +65,7 @@ Frame DrawFrame(const Area& outer, const Range& x, const Range& y, bool numbered
   frame.area.width -= margin;
   if (numbered_x) {
     frame.x = FittingAxis(x, frame.area.width);
-    const double beyond = WidthOfLabel(frame.x.ticks.back().label) / 2;  // the last label stands out by half
+    const double beyond = WidthOfLabel(frame.x.ticks.back().label) / 2;  // half of the last label is right of the area
     frame.area.width -= beyond;
   } else {
     frame.x = {.min = x.min, .max = x.max, .ticks = {}};

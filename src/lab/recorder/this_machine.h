@@ -1,5 +1,6 @@
 #pragma once
-// The machine that this program runs on, as Collect() wants it: loads of stress-ng, and the agent that measures them.
+// ThisMachine: lets Collect() use the machine that this program runs on. stress-ng makes the loads, and the agent
+// measures them.
 #include <sys/types.h>
 
 #include <functional>
@@ -18,15 +19,16 @@
 
 namespace kepler::lab::recorder {
 
-/// The path of stress-ng. kNotFound, with the name of its package, if it is not in PATH.
+/// Returns the path of stress-ng. kNotFound, with the name of its package, if it is not in PATH.
 [[nodiscard]] Result<std::string> FindStressNg();
-/// The names of the stressors that `program` knows.
+/// Returns the names of the stressors that `program` knows.
 [[nodiscard]] Result<std::set<std::string, std::less<>>> ListStressors(const std::string& program);
 
-/// stress-ng as a child: it and all that it starts end with this object, and with this process.
+/// A running stress-ng. The destructor kills stress-ng and all of its processes; the kernel kills them if this process
+/// dies.
 class Stress {
  public:
-  /// It ends by itself after `seconds`, should nobody be there any more to end it.
+  /// stress-ng exits by itself after `seconds`, in case nothing kills it before.
   [[nodiscard]] static Result<Stress> Start(const std::string& program, const std::string& stressor, unsigned instances,
                                             unsigned seconds);
   Stress(Stress&& other) noexcept;
@@ -34,27 +36,29 @@ class Stress {
   ~Stress();
 
   [[nodiscard]] bool IsRunning();
-  /// "exit code 2", "signal 9"; empty while it runs.
+  /// Returns how stress-ng ended: "exit code 2" or "signal 9". Empty while it runs.
   [[nodiscard]] std::string Ending() const;
 
  private:
   explicit Stress(pid_t leader) : leader_(leader) {}
 
-  pid_t leader_;                       // of its process group; 0: of nobody
-  std::optional<std::string> ending_;  // it is reaped with this object: its group keeps its number until then
+  pid_t leader_;                       // leader of the process group of stress-ng; 0: none
+  std::optional<std::string> ending_;  // the destructor reaps the leader; until then no other group gets its number
 };
 
 using Sayer = std::function<void(std::string_view line)>;
 
-/// Leaves out the phases whose stressor stress-ng does not know, which is said; the path of stress-ng, or nothing where
-/// the phases need none. kInvalid where no load is left, kNotFound where stress-ng is not installed.
+/// Removes and reports (`say`) the phases with a stressor that stress-ng does not know. Returns the path of stress-ng,
+/// or an empty path if no phase needs it. Errors: kInvalid if no phase with a load is left, kNotFound if stress-ng is
+/// not installed.
 [[nodiscard]] Result<std::string> PrepareStressNg(std::vector<dataset::Phase>& phases, const Sayer& say);
 
-/// While it lives, SIGINT and SIGTERM end waiting; later ones end the process, whatever it writes to. One thread: the
-/// main one.
+/// During the lifetime of the object, SIGINT and SIGTERM end a wait. After it, they end the process at once, also if a
+/// write blocks. Main thread only.
 class ThisMachine final : public Bench {
  public:
-  /// `agent` is asked for its page of metrics, which the prefix names. No load lasts for more than `longest` seconds.
+  /// `agent`: the server of /metrics; its prefix is the path of that page. `longest`: maximum duration of a load, in
+  /// seconds.
   ThisMachine(http::retrying::Server agent, std::string stress_ng, double longest, Sayer say);
   ThisMachine(const ThisMachine&) = delete;
   ThisMachine& operator=(const ThisMachine&) = delete;
