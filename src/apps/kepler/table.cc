@@ -186,7 +186,8 @@ constexpr Key kKeys[] = {
         kAt<&Config::debug_collectors>, {.choices = kDebugCollectors}),
     Key("exporter.prometheus.metricsLevel", "metrics",
         "Levels of metrics to export; also: all. namespace and owner add totals of pods by namespace and by controller "
-        "(with kube.enabled), user adds totals of processes by Unix user",
+        "(with kube.enabled), user adds totals of processes by Unix user. In a container the names of users need "
+        "CAP_SYS_PTRACE",
         kAt<&Config::metrics_level>, {.choices = kLevels}),
     Key("exporter.prometheus.limits.maxProcesses", "",
         "Maximum number of running processes with series, by most recent power; 0: all. The energy of the other "
@@ -203,9 +204,10 @@ constexpr Key kKeys[] = {
         "Maximum length of the names of programs and containers in labels; ids are never cut",
         kAt<&Config::limits, &Limits::max_label_length>, {.unit = "bytes", .min = 16, .max = kMaxLabelBytes}),
     Key("exporter.prometheus.exactTotals", "",
-        "Give each workload one series, without the label state, that stays for monitor.terminatedRetention after its "
-        "end. Increases over time are then exact. The state is in kepler_process_state_info and its like. The labels "
-        "differ from those of Kepler 0.11",
+        "Export one series for each workload, without the label state, and keep it for monitor.terminatedRetention "
+        "after the workload has ended. increase() of Prometheus is then exact. The metrics kepler_*_state_info have "
+        "the "
+        "state. The labels differ from those of Kepler 0.11",
         kAt<&Config::exact_totals>),
     Key("exporter.prometheus.createdLines", "",
         "In OpenMetrics, write a line with the start time after each counter (_created). The protobuf format always "
