@@ -16,7 +16,6 @@ NodeTick::NodeTick(NodeParts parts, attribution::RetentionPolicy retention, Spli
       max_label_bytes_(limits.max_label_bytes),
       ledger_(retention, limits.processes, limits.containers_show_pods),
       index_(parts_.resolver, parts_.pods, ledger_, limits.max_label_bytes),
-      user_names_(limits.names_users ? std::optional<workload::UserNames>(parts_.procfs) : std::nullopt),
       proc_stat_(parts_.proc_stat ? parts_.proc_stat
                                   : std::make_shared<os::ProcStatReader>(parts_.procfs, parts_.clock)),
       started_(parts_.started == BootTime{} ? parts_.clock.Now() : parts_.started),
@@ -27,6 +26,7 @@ NodeTick::NodeTick(NodeParts parts, attribution::RetentionPolicy retention, Spli
       baselines_(split.idle == IdlePolicy::kBaseline ? std::optional<IdleBaselines>(std::in_place) : std::nullopt),
       idle_shares_(split.idle_payers, ledger_.cpu_usage(), parts_.procfs) {
   MakeWeights(split.weights);
+  if (limits.names_users) user_names_.emplace(parts_.procfs, parts_.clock);
   wall_ = std::make_shared<const WallHistory>(wall_now_);
 }
 

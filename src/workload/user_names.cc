@@ -1,49 +1,56 @@
 #include "workload/user_names.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "base/log.h"
 #include "base/text.h"
-#include "os/file.h"
 #include "os/passwd.h"
 
 namespace kepler::workload {
+namespace {
 
-UserNames::UserNames(const std::string& procfs) : paths_{procfs + "/1/root/etc/passwd"} {
-  if (procfs == "/proc") paths_.emplace_back("/etc/passwd");
+constexpr size_t kMaxBytes = size_t{8} << 20;
+constexpr char kFile[] = "etc/passwd";
+
+}  // namespace
+
+UserNames::UserNames(const std::string& procfs, const Clock& clock, const DeadlineReader::Limits& limits)
+    : reader_(clock, limits), roots_{procfs + "/1/root"} {
+  if (procfs == "/proc") roots_.emplace_back("/");
 }
 
 void UserNames::Refresh(BootTime now) {
-  if (checked_ && now - *checked_ < kPeriod) return;
-  checked_ = now;
-  static_cast<void>(std::ranges::any_of(paths_, [this](const std::string& path) { return Read(path); }));
+  if (read_at_ && now - *read_at_ < kPeriod) return;
+  read_at_ = now;
+  reader_.BeginScan();
+  static_cast<void>(std::ranges::any_of(roots_, [this](const std::string& root) { return Read(root); }));
 }
 
 /// Returns false if there is no such file, or no right to see it.
-bool UserNames::Read(const std::string& path) {
-  const auto version = VersionOf(path);
-  if (!version) return false;
-  if (path == path_ && version == version_) return true;
-  const auto text = os::ReadWholeFile(path);
-  if (!text) {
-    if (!std::exchange(has_failed_, true))
-      log::Warn("failed to read the names of users; new users have no name", {{"err", text.error().message}});
+bool UserNames::Read(const std::string& root) {
+  auto text = reader_.ReadBeneath(root, kFile, "names of users", kMaxBytes + 1);
+  if (text && text->size() > kMaxBytes)
+    text = Fail(ErrorKind::kInvalid, fmt::format("{}/{} has more than {} bytes", root, kFile, kMaxBytes));
+  if (text) {
+    has_failed_ = false;
+    Parse(*text);
     return true;
   }
-  has_failed_ = false;
-  path_ = path;
-  version_ = version;
-  names_.clear();
-  for (const os::PasswdUser& user : os::ParsePasswd(*text)) names_.try_emplace(user.uid, LabelText(user.name));
+  if (text.error().kind == ErrorKind::kNotFound || text.error().kind == ErrorKind::kPermission) return false;
+  if (!std::exchange(has_failed_, true))
+    log::Warn("failed to read the names of users; new users have no name", {{"err", text.error().message}});
   return true;
 }
 
-std::optional<UserNames::Version> UserNames::VersionOf(const std::string& path) {
-  struct stat status = {};
-  if (::stat(path.c_str(), &status) != 0) return std::nullopt;
-  constexpr int64_t kSecond = 1'000'000'000;
-  return Version{status.st_ino, status.st_size, status.st_mtim.tv_sec * kSecond + status.st_mtim.tv_nsec};
+void UserNames::Parse(std::string_view text) {
+  const size_t hash = std::hash<std::string_view>{}(text);
+  if (std::exchange(hash_, hash) == hash) return;
+  names_.clear();
+  for (const os::PasswdUser& user : os::ParsePasswd(text)) names_.try_emplace(user.uid, LabelText(user.name));
 }
 
 std::string_view UserNames::Find(uint32_t uid) const {

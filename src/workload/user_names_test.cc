@@ -5,7 +5,9 @@
 
 #include <string>
 
+#include "testing/fake_clock.h"
 #include "testing/fake_tree.h"
+#include "workload/patient_limits.h"
 
 namespace kepler::workload {
 namespace {
@@ -18,7 +20,8 @@ class UserNamesTest : public ::testing::Test {
     names_.Refresh(now_);
   }
   testing::FakeTree proc_;
-  UserNames names_{proc_.root()};
+  testing::FakeClock clock_;
+  UserNames names_{proc_.root(), clock_, kPatient};
   BootTime now_{};
 };
 
@@ -73,7 +76,18 @@ TEST_F(UserNamesTest, FileOfTenMegabytes_IsNotRead) {
   EXPECT_EQ(names_.Find(7), "");
 }
 
-TEST_F(UserNamesTest, FailedRead_IsTriedAgainThoughTheFileIsTheSame) {
+/// The root of another process may have any link.
+TEST_F(UserNamesTest, LinkOutOfTheRoot_IsNotFollowed) {
+  Write("alice:x:1000:\n");
+  Refresh();
+  proc_.Write("elsewhere", "mallory:x:1000:\n");
+  proc_.Remove("1/root/etc/passwd");
+  proc_.Symlink("1/root/etc/passwd", proc_.Path("elsewhere"));
+  Refresh();
+  EXPECT_EQ(names_.Find(1000), "alice");
+}
+
+TEST_F(UserNamesTest, FailedRead_IsTriedAgain) {
   proc_.MakeDir("1/root/etc/passwd");
   Refresh();
   EXPECT_EQ(names_.Find(1000), "");
