@@ -78,7 +78,7 @@ class ModelServer(LoggingProgram):
 
     def request(self, method, path, body=None, headers=None):
         """(status, headers, body)"""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=300)
         try:
             connection.request(method, path, body=body, headers=headers or {})
             answer = connection.getresponse()

@@ -11,9 +11,9 @@ import random
 import shutil
 import signal
 import subprocess
-import threading
 import time
 import zipfile
+from concurrent import futures
 
 from harness import require, run_tests, wait_until
 from test_model_data import Double
@@ -162,16 +162,14 @@ class TrainingTest(TrainingServer):
 
     def test_no_training_delays_an_answer(self):
         body, times = GO_BODY % "true", []
-        with self.training() as server:
-            done = threading.Event()
-            trainer = threading.Thread(target=lambda: (self.train(server, request(
-                trainers=("XgboostFitTrainer", "GradientBoostingRegressorTrainer"))), done.set()))
-            trainer.start()
-            while not done.is_set():
+        with self.training() as server, futures.ThreadPoolExecutor(1) as pool:
+            trainers = ("XgboostFitTrainer", "GradientBoostingRegressorTrainer")
+            training = pool.submit(self.train, server, request(trainers=trainers))
+            while not training.done():
                 begin = time.monotonic()
                 self.assertEqual(server.post(body)[0], 200)
                 times.append(time.monotonic() - begin)
-            trainer.join()
+            training.result()
         times.sort()
         print(f"answers during a training: {len(times)}, median {times[len(times) // 2] * 1e3:.1f} ms, "
               f"p99 {times[len(times) * 99 // 100] * 1e3:.1f} ms")

@@ -110,10 +110,10 @@ class Faults(unittest.TestCase):
             wait_until(lambda: counted(agent, "kepler_push_failures_total", reason="timeout") > 0, "a timeout")
             begin = time.monotonic()
             agent.scrape_after()
-            self.assertLess(time.monotonic() - begin, 5)
+            self.assertLess(time.monotonic() - begin, 30, "the server hangs for 60 s")
             begin = time.monotonic()
             self.assertEqual(agent.stop(), 0)
-            self.assertLess(time.monotonic() - begin, 5)
+            self.assertLess(time.monotonic() - begin, 30)
 
     def test_a_server_of_http_is_named(self):
         with Agent() as other, Agent(config=CONFIG % f"http://127.0.0.1:{other.port}") as agent:
