@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <ranges>
 
 #include "base/parse.h"
 
@@ -16,16 +17,11 @@ struct Unit {
   uint64_t nanoseconds;
 };
 
-// The first unit of each size is used for printing.
+// The first unit of each size is used for printing. Days are only read, because Go does not know them.
 constexpr std::array kUnits = {
-    Unit{"h", 3'600'000'000'000},
-    Unit{"m", 60'000'000'000},
-    Unit{"s", 1'000'000'000},
-    Unit{"ms", 1'000'000},
-    Unit{"us", 1'000},
-    Unit{"\u00B5s", 1'000},
-    Unit{"\u03BCs", 1'000},
-    Unit{"ns", 1},
+    Unit{"d", 86'400'000'000'000}, Unit{"h", 3'600'000'000'000}, Unit{"m", 60'000'000'000},
+    Unit{"s", 1'000'000'000},      Unit{"ms", 1'000'000},        Unit{"us", 1'000},
+    Unit{"\u00B5s", 1'000},        Unit{"\u03BCs", 1'000},       Unit{"ns", 1},
 };
 constexpr uint64_t kMax = uint64_t{1} << 63;  // |INT64_MIN|
 
@@ -83,12 +79,12 @@ Result<uint64_t> TakePart(std::string_view text, std::string_view& rest) {
   if (!has_digits) return Bad(text, "a number is missing; write for example 500ms, 1m30s or 1.5h");
   const std::string_view name = rest.substr(0, rest.find_first_of(".0123456789"));
   rest.remove_prefix(name.size());
-  if (name.empty()) return Bad(text, "the unit is missing (ns, us, ms, s, m, h)");
+  if (name.empty()) return Bad(text, "the unit is missing (ns, us, ms, s, m, h, d)");
   const auto unit = FindUnit(name);
-  if (!unit) return Bad(text, fmt::format("unknown unit \"{}\" (ns, us, ms, s, m, h)", name));
+  if (!unit) return Bad(text, fmt::format("unknown unit \"{}\" (ns, us, ms, s, m, h, d)", name));
   if (*whole > kMax / *unit) return Bad(text, "too long");
   const auto part = static_cast<uint64_t>(fraction.value * (static_cast<double>(*unit) / fraction.scale));
-  return *whole * *unit + part;  // at most 2^63 + one hour
+  return *whole * *unit + part;  // at most 2^63 + one day
 }
 
 }  // namespace
@@ -114,7 +110,7 @@ std::string FormatDuration(Duration value) {
   std::string out = value < Duration::zero() ? "-" : "";
   auto rest = static_cast<uint64_t>(value.count());
   if (value < Duration::zero()) rest = ~rest + 1;
-  for (const Unit& unit : kUnits) {
+  for (const Unit& unit : kUnits | std::views::drop(1)) {
     if (rest >= unit.nanoseconds) out += fmt::format("{}{}", rest / unit.nanoseconds, unit.name);
     rest %= unit.nanoseconds;
   }

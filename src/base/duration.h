@@ -1,5 +1,5 @@
 #pragma once
-// Durations in Go's syntax: "500ms", "1m30s", "1.5h", "-2s", "0". Units: ns, us (µs, μs), ms, s, m, h; no days.
+// Durations in Go's syntax ("500ms", "1m30s", "-2s", "0"; units ns, us, µs, μs, ms, s, m, h), and days of 24 h: "7d".
 #include <chrono>
 #include <string>
 #include <string_view>

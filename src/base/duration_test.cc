@@ -38,6 +38,10 @@ TEST(ParseDuration, GoSpellings_GiveTheirLength) {
       {"7ns", nanoseconds(7)},
       {"1s1s", seconds(2)},
       {"0.000000001h", nanoseconds(3600)},
+      {"7d", hours(168)},
+      {"1d12h", hours(36)},
+      {"-1.5d", hours(-36)},
+      {"106751d23h47m16.854775807s", Duration::max()},
       {"2562047h47m16.854775807s", Duration::max()},
       {"-2562047h47m16.854775808s", Duration::min()},
   };
@@ -52,7 +56,8 @@ TEST(ParseDuration, AnythingElse_IsRejectedWithTheReason) {
   const std::pair<std::string_view, std::string_view> cases[] = {
       {"", "number is missing"},
       {"5", "unit is missing"},
-      {"5d", "unknown unit \"d\""},
+      {"5w", "unknown unit \"w\" (ns, us, ms, s, m, h, d)"},
+      {"106752d", "too long"},
       {"s", "number is missing"},
       {".s", "number is missing"},
       {"-", "number is missing"},

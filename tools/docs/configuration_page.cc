@@ -51,7 +51,7 @@ constexpr std::string_view kSyntax = R"(## Value syntax
 
 | Type | Syntax |
 |---|---|
-| duration | `500ms`, `1m30s`, `1.5h`; units `ns`, `us`, `ms`, `s`, `m`, `h`; `0` needs no unit |
+| duration | `500ms`, `1m30s`, `1.5h`, `7d`; units `ns`, `us`, `ms`, `s`, `m`, `h`, `d` (24 hours); `0` needs no unit |
 | boolean | in YAML `true`, `false`, `yes`, `no`, `on`, `off`; as a flag `--name`, `--no-name` or `--name=true` |
 | whole number, number | decimal, in YAML without quotes |
 | list | in YAML `[a, b]` or one `- a` per line; as a flag once per item |

@@ -130,7 +130,7 @@ TEST(ParseCommandLine, Mistakes_AreListedOneALine) {
   EXPECT_EQ(parsed.exit_code, 1);
   EXPECT_TRUE(parsed.to_stderr);
   EXPECT_EQ(fixture.Short(parsed.text),
-            "FILE:2: monitor.interval: \"5\" is not a duration: the unit is missing (ns, us, ms, s, m, h)\n"
+            "FILE:2: monitor.interval: \"5\" is not a duration: the unit is missing (ns, us, ms, s, m, h, d)\n"
             "FILE:4: log.level: \"inf\" is not one of debug, info, warn, error; did you mean info?\n"
             "--activity.source: \"ebpf\" is not one of auto, bpf, procfs; did you mean bpf?\n");
 }

@@ -203,7 +203,7 @@ TEST(LoadYaml, WrongTypes_AreRejectedWithPathAndLine) {
       {"log:\n  level: [debug]\n", "k.yaml:2: log.level: must be a text"},
       {"monitor:\n  interval: {a: 1}\n", "k.yaml:2: monitor.interval: must be a duration"},
       {"monitor:\n  interval: 5\n", "k.yaml:2: monitor.interval: \"5\" is not a duration: the unit is missing"},
-      {"monitor:\n  interval: 5d\n", R"(k.yaml:2: monitor.interval: "5d" is not a duration: unknown unit "d")"},
+      {"monitor:\n  interval: 5w\n", R"(k.yaml:2: monitor.interval: "5w" is not a duration: unknown unit "w")"},
       {"monitor:\n  maxTerminated: many\n", "k.yaml:2: monitor.maxTerminated: \"many\" is not a whole number"},
       {"monitor:\n  maxTerminated: \"5\"\n", "k.yaml:2: monitor.maxTerminated: must be a whole number, without quotes"},
       {"monitor:\n  maxTerminated: 99999999999999999999\n", "does not fit in 64 bits"},
