@@ -6,7 +6,7 @@ namespace kepler {
 
 std::string EscapeHtml(std::string_view text, size_t max) {
   std::string out;
-  for (const char c : SanitizeUtf8(text, max)) {
+  for (const char c : LabelText(text, max)) {
     switch (c) {
       case '&':
         out += "&amp;";

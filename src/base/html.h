@@ -6,8 +6,8 @@
 
 namespace kepler {
 
-/// Returns `text` as text of an element or of a quoted attribute: valid UTF-8 of at most `max` bytes before it is
-/// escaped.
+/// Returns `text` as text of an element or of a quoted attribute: LabelText of at most `max` bytes, so a page has no
+/// control characters; then escaped.
 [[nodiscard]] std::string EscapeHtml(std::string_view text, size_t max = size_t{1} << 20);
 
 }  // namespace kepler

@@ -5,11 +5,10 @@
 #include <cmath>
 
 #include "base/html.h"
-#include "base/text.h"
 
 namespace kepler::web {
 
-std::string EscapeHtml(std::string_view text) { return kepler::EscapeHtml(LabelText(text, kMaxText)); }
+std::string EscapeHtml(std::string_view text) { return kepler::EscapeHtml(text, kMaxText); }
 
 std::string ShortNumber(double value) {
   const double size = std::abs(value);
