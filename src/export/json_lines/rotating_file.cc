@@ -28,6 +28,13 @@ std::string Numbered(const std::string& path, unsigned number) {
   return number == 0 ? path : fmt::format("{}.{}", path, number);
 }
 
+/// Whether the last line of the file has no end. False for a file that only can be written.
+bool EndsWithinLine(const std::string& path, uint64_t size) {
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  char last = '\n';
+  return size > 0 && ::pread(file.get(), &last, 1, static_cast<off_t>(size - 1)) == 1 && last != '\n';
+}
+
 }  // namespace
 
 Status CheckPath(const std::string& path, const RotationLimits& limits) {
@@ -70,6 +77,11 @@ Status RotatingFile::Open() {
   if (::fstat(file.get(), &status) != 0) return FailErrno("stat", path_);
   KEPLER_CHECK_OK(CheckType(path_, status.st_mode));
   size_ = static_cast<uint64_t>(status.st_size);
+  // The writer of the file may have been killed within a line: readers skip that line, but not the next one.
+  if (EndsWithinLine(path_, size_)) {
+    KEPLER_CHECK_OK(WriteAll(file.get(), path_, "\n"));
+    ++size_;
+  }
   file_ = std::move(file);
   return {};
 }

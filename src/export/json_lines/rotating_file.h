@@ -25,9 +25,9 @@ class RotatingFile {
  public:
   RotatingFile(std::string path, RotationLimits limits);
 
-  /// Opens the file if it is not open, moves full files, and adds `block`. After an error the file ends with the
-  /// previous block, and the next call opens it again. Nothing waits for the disk (no fsync): a power failure may lose
-  /// the latest blocks. Errors: as FailErrno.
+  /// Opens the file if it is not open, ends a line that a crash cut, moves full files, and adds `block`. After an error
+  /// the file ends with the previous block, and the next call opens it again. Nothing waits for the disk (no fsync): a
+  /// power failure may lose the latest blocks. Errors: as FailErrno.
   [[nodiscard]] Status Append(std::string_view block);
 
  private:

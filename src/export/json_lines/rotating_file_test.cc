@@ -57,6 +57,15 @@ TEST_F(RotatingFileTest, AnExistingFileIsContinued) {
   EXPECT_EQ(Read("log"), "old\nnew\n");
 }
 
+TEST_F(RotatingFileTest, ALineThatACrashCut_GetsAnEnd) {
+  tree_.Write("log", "old\n{\"cut");
+  RotatingFile file(tree_.Path("log"), {.max_bytes = 13, .max_files = 2});
+  ASSERT_TRUE(file.Append("1\n"));
+  EXPECT_EQ(Read("log"), "old\n{\"cut\n1\n");
+  ASSERT_TRUE(file.Append("2\n"));
+  EXPECT_EQ(Read("log"), "2\n") << "the added byte counts";
+}
+
 TEST_F(RotatingFileTest, AFileThatSomebodyMovedIsMadeAgain) {
   RotatingFile file(tree_.Path("log"), {});
   ASSERT_TRUE(file.Append("1\n"));
