@@ -141,18 +141,16 @@ std::string ServerOf(const Config& config) {
   };
   const model_store::ServerEnvironment read =
       model_store::ReadServerEnvironment(value, config.model_server.empty() ? "" : "model.server");
+  const Status endpoint = read.server.empty() ? Status() : settings::CheckEndpoint(read.server);
   for (const model_store::NameUse& use : read.uses) {
-    if (use.reason.empty())
+    const std::string& reason = use.reason.empty() && !endpoint ? endpoint.error().message : use.reason;
+    if (reason.empty())
       log::Info("setting of Kepler 0.7 is used", {{"name", use.name}});
     else
-      log::Warn("setting of Kepler 0.7 is ignored", {{"name", use.name}, {"reason", use.reason}});
+      log::Warn("setting of Kepler 0.7 is ignored", {{"name", use.name}, {"reason", reason}});
   }
-  if (!config.model_server.empty() || read.server.empty()) return config.model_server;
-  if (const Status endpoint = settings::CheckEndpoint(read.server); !endpoint) {
-    log::Warn("setting of Kepler 0.7 is ignored", {{"name", "MODEL_SERVER_URL"}, {"reason", endpoint.error().message}});
-    return "";
-  }
-  return read.server;
+  if (!config.model_server.empty()) return config.model_server;
+  return endpoint ? read.server : "";
 }
 
 /// Features that estimates on this machine will probably have. A model that needs another one is not used, whatever the

@@ -22,6 +22,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// What MakeMeters() says at --log.level=warn on a machine without a meter.
 std::string WarningsWithoutMeter(std::vector<Meter> preferred) {
@@ -175,6 +176,7 @@ TEST_F(ModelsAtTheStart, NamesOfTheModelServerAreReadOrNamed) {
   setenv("MODEL_SERVER_URL", "ftp://a", 1);
   const std::string wrong = log();
   EXPECT_THAT(wrong, HasSubstr("is ignored\" name=MODEL_SERVER_URL"));
+  EXPECT_THAT(wrong, Not(HasSubstr("is used")));
   EXPECT_FALSE(wrong.ends_with("asks"));
   unsetenv("MODEL_SERVER_ENABLE");
   EXPECT_THAT(log(), HasSubstr("MODEL_SERVER_ENABLE is not set"));
