@@ -102,7 +102,7 @@ Outcome ParseCommandLine(std::span<const char* const> argv, const Program& progr
   const Result<Flags> flags = ParseFlags(values.keys, argv.subspan(argv.empty() ? 0 : 1), commands);
   if (!flags) return RejectFlags(name, flags.error().message);
   if (flags->action == Action::kHelp)
-    return {.action = Action::kHelp, .text = HelpText(values.keys, name, program.about, commands), .to_stderr = true};
+    return {.action = Action::kHelp, .text = HelpText(values.keys, name, program.about, commands)};
   if (flags->action == Action::kVersion) return {.action = Action::kVersion, .text = VersionText(name, program.build)};
   Draft draft(values, flags->config_file);
   LoadFile(draft);

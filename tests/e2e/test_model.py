@@ -647,15 +647,15 @@ class Usage(ModelTest):
         ended = run("--help")
         self.assertEqual(ended.returncode, 0)
         for words in ("train", "evaluate", "predict", "Examples:"):
-            self.assertIn(words, ended.stderr)
+            self.assertIn(words, ended.stdout)
         helped = run("train", "--help")
         self.assertEqual(helped.returncode, 0)
-        self.assertTrue(helped.stderr.startswith("usage: kepler-model train [<flags>]\n"), helped.stderr)
+        self.assertTrue(helped.stdout.startswith("usage: kepler-model train [<flags>]\n"), helped.stdout)
         for words in ("--data=PATH", "(required)", "linear", "LinearRegressionTrainer", "Examples:"):
-            self.assertIn(words, helped.stderr)
+            self.assertIn(words, helped.stdout)
         with open(MANUAL, encoding="utf-8") as file:
             manual = file.read().replace("\\-", "-")
-        for text in (ended.stderr, helped.stderr, manual):
+        for text in (ended.stdout, helped.stdout, manual):
             examples = re.findall(r"(?m)^ *kepler-model train --data=(?:.*\\\n)*.*$", text)
             self.assertTrue(examples)
             for example in examples:

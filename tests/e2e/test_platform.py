@@ -146,7 +146,10 @@ class MetersCommand(unittest.TestCase):
     def test_the_command_has_its_own_help(self):
         done = subprocess.run([binary(), "meters", "--help"], capture_output=True, text=True, timeout=30)
         self.assertEqual(done.returncode, 0)
-        self.assertTrue(done.stderr.startswith("usage: kepler meters [--json]"), "as kepler --help: to stderr, like Kepler 0.11")
+        self.assertTrue(done.stdout.startswith("usage: kepler meters [--json]"), done.stderr)
+        agent = subprocess.run([binary(), "--help"], capture_output=True, text=True, timeout=30)
+        self.assertEqual((agent.returncode, agent.stdout), (0, ""), "kepler --help goes to stderr, as that of Kepler 0.11")
+        self.assertTrue(agent.stderr.startswith("usage: kepler [<flags>]\n"), agent.stderr)
 
     def test_the_command_says_each_error_once(self):
         """The agent logs a refused login as an error; the command says it in its table."""

@@ -208,7 +208,7 @@ class Report(unittest.TestCase):
         self.assertIn("a device", report("/dev/zero", code=1).stderr)
 
     def test_help_has_only_flags_of_its_own(self):
-        text = report("--help").stderr
+        text = report("--help").stdout
         self.assertIn("--output", text)
         self.assertNotIn("--config", text)
         self.assertIn("unknown long flag", report("--config.file=x", "y", code=2).stderr)

@@ -248,7 +248,7 @@ class Commands(unittest.TestCase):
     def test_it_has_its_own_help(self):
         done = subprocess.run([binary(), "run", "--help"], capture_output=True, text=True, timeout=30)
         self.assertEqual(done.returncode, 0)
-        self.assertTrue(done.stderr.startswith("usage: kepler run "), done.stderr)
+        self.assertTrue(done.stdout.startswith("usage: kepler run "), done.stderr)
 
 
 if __name__ == "__main__":

@@ -35,10 +35,10 @@ class Settings(unittest.TestCase):
     def test_help_lists_its_own_flags_and_no_others(self):
         ended = ask("--help")
         self.assertEqual(ended.returncode, 0)
-        self.assertTrue(ended.stderr.startswith("usage: greeter [<flags>]\n\nGreets who is expected.\n"), ended.stderr)
+        self.assertTrue(ended.stdout.startswith("usage: greeter [<flags>]\n\nGreets who is expected.\n"), ended.stdout)
         for flag in ("--log.level=info", "--web.listen=ITEM ...", "--tone=calm", "--config.file=FILE"):
-            self.assertIn(flag, ended.stderr)
-        self.assertNotIn("monitor", ended.stderr)
+            self.assertIn(flag, ended.stdout)
+        self.assertNotIn("monitor", ended.stdout)
 
     def test_version_is_that_of_the_build(self):
         self.assertRegex(ask("--version").stdout, r"^greeter, version \S+ \(branch: ")

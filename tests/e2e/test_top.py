@@ -456,7 +456,7 @@ class Once(unittest.TestCase):
     def test_it_has_its_own_help(self):
         done = top("--help")
         self.assertEqual(done.returncode, 0)
-        self.assertTrue(done.stderr.startswith("usage: kepler top [<flags>]"), done.stderr)
+        self.assertTrue(done.stdout.startswith("usage: kepler top [<flags>]"), done.stderr)
         for flag in ("--colour", "--level=rack", "--limit=0", "--user=me"):
             refused = top(flag)
             self.assertEqual((refused.returncode, refused.stderr.count("\n")), (1, 1), refused.stderr)

@@ -115,7 +115,7 @@ int Finish(const std::function<Status()>& work) try {
 
 int RunWithoutCommand(std::string_view argument) {
   if (argument == "--help" || argument == "-h" || argument == "help")
-    return Answer({.action = settings::Action::kHelp, .text = HelpText(), .to_stderr = true});
+    return Answer({.action = settings::Action::kHelp, .text = HelpText()});
   if (argument == "--version") return RunCommand({}, {}, std::array{"--version"}, {}, {}, {});
   if (argument.starts_with('-')) return WrongUsage(fmt::format("unknown flag '{}' before a command", argument));
   std::vector<std::string_view> names;

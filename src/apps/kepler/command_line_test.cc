@@ -325,11 +325,11 @@ TEST(ParseCommandLine, CountersWithoutBpf_Warn) {
   EXPECT_THAT(Fixture().Flags({"--activity.source=procfs"}).warnings, IsEmpty());
 }
 
-TEST(ParseCommandLine, Help_GoesToStderrAndListsEveryFlagWithItsDefault) {
+TEST(ParseCommandLine, Help_GoesToStdoutAndListsEveryFlagWithItsDefault) {
   const Parsed parsed = Fixture().Flags({"--help"});
   EXPECT_EQ(parsed.action, Action::kHelp);
   EXPECT_EQ(parsed.exit_code, 0);
-  EXPECT_TRUE(parsed.to_stderr);
+  EXPECT_FALSE(parsed.to_stderr);
   EXPECT_THAT(parsed.text, StartsWith("usage: kepler [<flags>]\n"));
   for (const settings::Key& key : kTable.keys) {
     if (settings::IsForDevelopment(key)) continue;

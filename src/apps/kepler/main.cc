@@ -78,7 +78,8 @@ int main(int argc, char** argv) {
   const auto parse = [&](agent::Moment moment) {
     return agent::ParseCommandLine({argv, static_cast<size_t>(argc)}, build, {}, moment);
   };
-  const auto parsed = parse(agent::Moment::kStart);
+  auto parsed = parse(agent::Moment::kStart);
+  if (parsed.action == settings::Action::kHelp) parsed.to_stderr = true;  // as Kepler 0.11 (kingpin)
   if (parsed.action == settings::Action::kCheck && !CheckStart(parsed)) return EXIT_FAILURE;
   if (parsed.action != settings::Action::kRun) return settings::WriteOut(parsed, "kepler");
   agent::ConfigureLog(parsed.config);
