@@ -50,7 +50,8 @@ std::string MeterLines(const RunReport& report) {
   std::vector<std::string> texts;
   for (const RunZone& zone : report.zones) {
     std::string text = zone.source;
-    if (zone.estimated)
+    if (zone.origin == status::Origin::kSimulated) text += ": simulated, nothing is measured";
+    if (zone.origin == status::Origin::kEstimated)
       text = zone.error_watts > 0
                  ? fmt::format("{} is an estimate of a power model, ± {:.3g} W", zone.name, zone.error_watts)
                  : fmt::format("{} is an estimate of a power model, error unknown", zone.name);
@@ -81,7 +82,7 @@ void FillFrom(const snapshot::Snapshot& snapshot, BootTime begin, std::string_vi
     RunZone zone{.name = from.name,
                  .path = from.path,
                  .source = from.source,
-                 .estimated = from.source == "model",
+                 .origin = status::OriginOf(from.source),
                  .error_watts = 0,
                  .command = std::nullopt,
                  .active = snapshot.node[z].active,
@@ -89,7 +90,7 @@ void FillFrom(const snapshot::Snapshot& snapshot, BootTime begin, std::string_vi
                  .measured = snapshot.taken_boot - std::max(begin, snapshot.node[z].begin)};
     if (from.domain == status::Domain::kCpu && z < snapshot.containers.zones)
       zone.command = row ? snapshot.containers.energy_at(*row, z) : Energy();
-    if (zone.estimated) FindError(snapshot, zone);
+    if (zone.origin == status::Origin::kEstimated) FindError(snapshot, zone);
     report.zones.push_back(std::move(zone));
   }
 }
@@ -140,11 +141,12 @@ std::string RunJson(const RunReport& report) {
     const std::string joules = zone.command ? fmt::format("{}", zone.command->ToJoules()) : "null";
     const std::string share = zone.command ? fmt::format("{}", ShareOf(zone)) : "null";
     const std::string error = zone.error_watts > 0 ? fmt::format("{}", zone.error_watts) : "null";
-    zones.push_back(fmt::format(R"({{"zone":{},"path":{},"source":{},"estimated":{},"error_watts":{},"joules":{},)"
-                                R"("share":{},"machine_active_joules":{},"machine_joules":{},"measured_seconds":{}}})",
-                                json::Quote(zone.name), json::Quote(zone.path), json::Quote(zone.source),
-                                zone.estimated, error, joules, share, zone.active.ToJoules(), zone.total.ToJoules(),
-                                ToSeconds(zone.measured)));
+    zones.push_back(fmt::format(
+        R"({{"zone":{},"path":{},"source":{},"estimated":{},"simulated":{},)"
+        R"("error_watts":{},"joules":{},"share":{},"machine_active_joules":{},"machine_joules":{},"measured_seconds":{}}})",
+        json::Quote(zone.name), json::Quote(zone.path), json::Quote(zone.source),
+        zone.origin == status::Origin::kEstimated, zone.origin == status::Origin::kSimulated, error, joules, share,
+        zone.active.ToJoules(), zone.total.ToJoules(), ToSeconds(zone.measured)));
   }
   return fmt::format(R"({{"version":1,"command":{},"exit_code":{},"seconds":{},"measured_seconds":{},"cpu_seconds":{},)"
                      R"("cpus":{},"left_running":{},"zones":[{}],"unmeasured":{}}})"

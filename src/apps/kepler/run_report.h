@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "snapshot/snapshot.h"
+#include "status/zone_origin.h"
 
 namespace kepler::agent {
 
@@ -15,7 +16,7 @@ struct RunZone {
   std::string name;    // "package"
   std::string path;    // as in the metrics
   std::string source;  // the meter, or "model" for an estimate
-  bool estimated = false;
+  status::Origin origin = status::Origin::kMeasured;
   double error_watts = 0;         // of an estimate; 0: unknown
   std::optional<Energy> command;  // active energy of the command; empty: the zone is not divided among processes
   Energy active;                  // of the machine

@@ -62,9 +62,9 @@ TEST(RunReport, TakesTheRowOfTheCommand) {
   EXPECT_EQ(report.zones[0].command, Energy::Joules(25));
   EXPECT_EQ(report.zones[0].active, Energy::Joules(80));
   EXPECT_EQ(report.zones[0].total, Energy::Joules(100));
-  EXPECT_FALSE(report.zones[0].estimated);
+  EXPECT_EQ(report.zones[0].origin, status::Origin::kMeasured);
   EXPECT_EQ(report.zones[1].command, std::nullopt);
-  EXPECT_TRUE(report.zones[1].estimated);
+  EXPECT_EQ(report.zones[1].origin, status::Origin::kEstimated);
   EXPECT_EQ(report.zones[1].error_watts, 2.5);
 }
 
@@ -117,6 +117,14 @@ TEST(RunReport, ZoneThatWasReadLaterHasItsOwnTime) {
   snapshot.node[0].begin = BootTime(105s);
   EXPECT_THAT(RunText(ReportOf(snapshot)), HasSubstr("│ package  │ 25.000 │  5.00 │")) << "25 J in the last 5 s";
   EXPECT_THAT(RunJson(report), HasSubstr(R"("machine_joules":300,"measured_seconds":6})"));
+}
+
+TEST(RunReport, SimulatedMeter_IsNamed) {
+  snapshot::Snapshot snapshot = Make();
+  snapshot.zones[0].source = "fake";
+  const RunReport report = ReportOf(snapshot);
+  EXPECT_THAT(RunText(report), HasSubstr("fake: simulated, nothing is measured"));
+  EXPECT_THAT(RunJson(report), HasSubstr(R"("source":"fake","estimated":false,"simulated":true,)"));
 }
 
 TEST(RunReport, NoTimeAndNoEnergyAreNoNan) {

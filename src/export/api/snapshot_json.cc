@@ -176,7 +176,7 @@ std::vector<MeterState> MetersOf(const snapshot::Snapshot& snapshot) {
   }
   if (std::ranges::all_of(snapshot.estimates, &status::EstimateStatus::of_workloads)) return meters;
   const bool is_cpu_metered = std::ranges::any_of(snapshot.zones, [](const status::Zone& zone) {
-    return zone.domain == status::Domain::kCpu && zone.source != "model";
+    return zone.domain == status::Domain::kCpu && status::OriginOf(zone.source) != status::Origin::kEstimated;
   });
   auto model = std::ranges::find(meters, "model", &MeterState::name);
   if (model == meters.end()) model = meters.insert(model, {"model", "in use", ""});
