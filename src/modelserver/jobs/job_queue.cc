@@ -8,6 +8,7 @@
 #include <deque>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <list>
 #include <mutex>
 #include <random>
@@ -16,7 +17,9 @@
 #include <thread>
 
 #include "base/log.h"
+#include "base/parse.h"
 #include "base/small_file.h"
+#include "base/text.h"
 #include "base/thread.h"
 #include "lab/files/files.h"
 
@@ -96,6 +99,24 @@ struct JobQueue::Shared {
   void Forget();
 };
 
+uint64_t SizeOf(const std::string& path) {
+  std::error_code missing;
+  const uint64_t size = fs::file_size(path, missing);
+  return missing ? 0 : size;
+}
+
+/// The last line that a step wrote to the log: of a failed one, the error. `begin`: size of the log before the step.
+std::string LastLine(const std::string& log, uint64_t begin) {
+  constexpr uint64_t kMax = 500;
+  const uint64_t end = SizeOf(log);
+  if (end <= begin) return "";
+  std::ifstream in(log, std::ios::binary);
+  in.seekg(static_cast<std::streamoff>(end - std::min(kMax, end - begin)));
+  const std::string tail(std::istreambuf_iterator<char>(in), {});
+  const std::string_view text = Trim(tail);
+  return EscapeControls(text.substr(text.rfind('\n') + 1));
+}
+
 JobQueue::Shared::Outcome JobQueue::Shared::Work(const Entry& entry) const {
   const auto failed = [](const Error& error) { return Outcome{.state = JobState::kFailed, .reason = error.message}; };
   const std::string directory = DirectoryOf(entry.view.id);
@@ -108,13 +129,16 @@ JobQueue::Shared::Outcome JobQueue::Shared::Work(const Entry& entry) const {
     child.argv.insert(child.argv.end(), arguments.begin(), arguments.end());
     child.time = std::max(std::chrono::milliseconds(0),
                           std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()));
+    const uint64_t log_size = SizeOf(child.log);
     const auto ended = RunChild(child, entry.stop.get_token());
     if (!ended) return failed(ended.error());
     if (ended->how == ChildEnd::kTimedOut)
       return {.state = JobState::kTimedOut,
               .reason = fmt::format("the job took longer than {} s", options.child.time.count() / 1000)};
+    const std::string line = ended->how == ChildEnd::kFailed ? LastLine(child.log, log_size) : "";
     if (ended->how != ChildEnd::kDone)
-      return {.state = StateOf(ended->how), .reason = fmt::format("{}: {}", arguments.front(), ended->reason)};
+      return {.state = StateOf(ended->how),
+              .reason = fmt::format("{}: {}{}{}", arguments.front(), ended->reason, line.empty() ? "" : ": ", line)};
   }
   auto result = entry.job.collect(directory);
   if (!result) return failed(result.error());

@@ -97,13 +97,23 @@ TEST_F(JobQueueTest, AFailureIsStated) {
   Start();
   const std::string id = Add(Script("echo why >&2; exit 3"));
   EXPECT_EQ(Ended(1).first.state, JobState::kFailed);
-  EXPECT_EQ(Ended(1).first.reason, "-c: exit code 3");
+  EXPECT_EQ(Ended(1).first.reason, "-c: exit code 3: why");
   EXPECT_EQ(queue_->Log(id, 1000).value(), "why\n");
   EXPECT_THAT(queue_->ReadResult(id).error().message, HasSubstr("the job has no result: it is failed"));
   Job missing = Script("true");
   const std::string second = Add(std::move(missing));
   EXPECT_THAT(Ended(2).first.reason, HasSubstr("/out"));
   EXPECT_THAT(queue_->Log("other", 10).error().message, HasSubstr("no such job"));
+}
+
+TEST_F(JobQueueTest, AFailureWithoutOutput_HasNoLineOfAnEarlierStep) {
+  Start();
+  Job job = Script("echo fine");
+  job.steps.push_back({"-c", "exit 4"});
+  (void)Add(std::move(job));
+  EXPECT_EQ(Ended(1).first.reason, "-c: exit code 4");
+  (void)Add(Script("echo first; echo why; exit 5"));
+  EXPECT_EQ(Ended(2).first.reason, "-c: exit code 5: why");
 }
 
 TEST_F(JobQueueTest, TimeIsLimited) {
