@@ -100,7 +100,8 @@ std::string DecisionSection(std::span<const Decision> decisions) {
   const size_t shown = std::min(decisions.size(), kMaxDecisions);
   for (size_t i = 0; i < shown; ++i) rows += DecisionRow(decisions[decisions.size() - 1 - i]);
   return fmt::format(
-      "<h2>Versions</h2>\n<p>Both versions were tested on rows that trained neither.</p>\n<div class=\"wide\"><table>"
+      "<h2>Versions</h2>\n<p>A new version and the one before it were tested on rows that trained neither. A "
+      "rollback is not tested.</p>\n<div class=\"wide\"><table>"
       "<thead><tr><th>Date (UTC)</th><th class=\"n\">Version</th><th>Published</th>"
       "<th class=\"n more\">MAE before (W)</th><th class=\"n more\">MAE (W)</th>"
       "<th class=\"n more\">Rows</th><th>Reason</th></tr></thead><tbody>\n{}</tbody></table></div>\n",

@@ -64,6 +64,7 @@ TEST(DecisionSection, NewestFirst_AndEscaped) {
   EXPECT_THAT(html,
               HasSubstr("<td>2023-11-14 22:13</td><td class=\"n\">1</td><td>yes</td><td class=\"n more\">-</td>"));
   EXPECT_THAT(html, HasSubstr("<td>-</td><td class=\"n\">2</td><td>no</td><td class=\"n more\">3.50</td>"));
+  EXPECT_THAT(html, HasSubstr("A rollback is not tested."));
   EXPECT_EQ(DecisionSection({}), "");
 }
 

@@ -32,6 +32,7 @@ using settings::Draft;
 using settings::From;
 
 Status CheckDirectory(const std::string& path) {
+  if (path.empty()) return settings::Bad("is empty");
   std::error_code error;
   const std::filesystem::directory_iterator entries(path, error);
   if (error) return settings::Bad(fmt::format("cannot read directory {}: {}", path, error.message()));

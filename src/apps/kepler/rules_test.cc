@@ -167,6 +167,11 @@ TEST_F(Validation, ProcfsThatIsMissingOrEmpty_IsAnError) {
               ElementsAre("host.procfs: cannot read directory " + tree_.Path("none") + ": No such file or directory"));
 }
 
+TEST_F(Validation, ProcfsWithoutAPath_IsAnError) {
+  config_.host.procfs.clear();
+  EXPECT_THAT(Errors(), ElementsAre("host.procfs: is empty"));
+}
+
 TEST_F(Validation, EmptyProcfs_IsAnError) {
   tree_.MakeDir("empty");
   config_.host.procfs = tree_.Path("empty");

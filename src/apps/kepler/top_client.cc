@@ -75,8 +75,8 @@ Result<std::string> TopClient::Get(const std::string& target, const std::stop_to
   const auto answer = client_->Send(url_.peer, request, take, stop);
   if (!answer) return std::unexpected(answer.error());
   if (answer->ok()) return body;
-  return Fail(ErrorKind::kInvalid,
-              fmt::format("{}: {}", url_.peer.Url(), http::client::HideLogin(ReasonOf(*answer), request)));
+  return Fail(ErrorKind::kInvalid, fmt::format("{}{}: {}", url_.peer.Url(), url_.target,
+                                               http::client::HideLogin(ReasonOf(*answer), request)));
 }
 
 std::string ApiReason(std::string_view body) {

@@ -19,6 +19,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::ScriptedPeer;
+using ::testing::StartsWith;
 
 /// Answers with `status` and `body`, and keeps the first lines of the requests.
 class TestAgent {
@@ -104,6 +105,13 @@ TEST(TopClient, NamesTheRemedyOfAStatus) {
     EXPECT_EQ(answer.error().kind, ErrorKind::kInvalid);
     EXPECT_THAT(answer.error().message, HasSubstr(reason));
   }
+}
+
+TEST(TopClient, PathOfTheUrl_IsInTheError) {
+  const TestAgent agent("404 Not Found", "");
+  const std::string url = agent.Settings("/foo/").url;
+  EXPECT_THAT(TopClient::Open({.url = url})->Get("/api", {}).error().message,
+              StartsWith(url.substr(0, url.size() - 1) + ": 404: "));
 }
 
 /// The reason of a refused connection fits into a line of 80 columns; a remedy after it would not.
