@@ -120,8 +120,8 @@ password gets 401. Probe the port instead (`tcpSocket` in Kubernetes, the chart'
 |---|---|
 | maximum bcrypt cost in `basic_auth_users` | 14, about one second of CPU time; 10 is usual |
 | a known good login | is cached, and accepted before `rate_limit` applies |
-| after five failed logins of a client (IPv4 address or IPv6 /64) | 429 for one second, doubled by each further failure, up to one minute |
-| other logins of that client address during the back-off | Cached logins still pass. The cache ends with a restart or a password change. |
+| after five failed logins (a repeated wrong password counts once) of a client (IPv4 address or IPv6 /64) | 429 for one second, doubled by each further failure, up to one minute |
+| logins during this time | Only cached ones pass; all others get 429, correct ones too. The cache ends with a restart or a password change |
 | `rate_limit` | per client; the exporter-toolkit has one limit for all clients. Requests above it get 429 |
 | 429 | has `Retry-After`: the seconds until the next request of the client may succeed |
 
