@@ -178,7 +178,7 @@ std::string Delivery::Describe(const Answer& answer, const ClientRequest& reques
   if (!answer.location.empty())
     return fmt::format("{} answered {}: redirects to {}; set that URL", target_.peer.Url(), answer.status,
                        Hide(answer.location, request).substr(0, kMaxShown));
-  return fmt::format("{} answered {}: {}", target_.peer.Url(), answer.status, reason);
+  return fmt::format("{} answered {}{}{}", target_.peer.Url(), answer.status, reason.empty() ? "" : ": ", reason);
 }
 
 void Delivery::Postpone(Nanoseconds delay) { not_before_ = clock_.Now() + delay; }

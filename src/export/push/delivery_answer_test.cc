@@ -34,6 +34,15 @@ TEST_F(DeliveryTest, Redirection_NamesItsTarget) {
               HasSubstr("answered 308: redirects to https://new.example.com/push; set that URL"));
 }
 
+TEST_F(DeliveryTest, AnswerWithoutABody_IsItsStatus) {
+  Open();
+  AnswerStatus("500 Internal");
+  delivery_->Add(Body("one", 10));
+  ::testing::internal::CaptureStdout();
+  static_cast<void>(Attempt());
+  EXPECT_THAT(::testing::internal::GetCapturedStdout(), HasSubstr("answered 500\""));
+}
+
 TEST_F(DeliveryTest, PartialSuccess_CountsOnlyTheRejectedPoints) {
   target_.read_receipt = [](std::string_view answer) -> Result<Receipt> {
     return Receipt{.rejected_points = answer == "ok" ? 3U : 0U, .message = "too old"};
