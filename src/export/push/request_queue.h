@@ -1,8 +1,9 @@
 #pragma once
 // RequestQueue: the encoded requests that wait, oldest first, limited in number and bytes. They wait in memory, or in a
 // directory that outlives the process. While the directory cannot be used, new requests wait in memory; their order
-// stays. If the queue is full, the oldest request is dropped: counters are cumulative, so the newest request has their
-// energy too. A request larger than the queue is dropped itself. Blocks if it has a directory; one thread.
+// stays. If the queue is full, the oldest request is dropped: the newest one has the energy of cumulative counters,
+// too. That of deltas is lost. A request larger than the queue is dropped itself. Blocks if it has a directory; one
+// thread.
 #include <cstdint>
 #include <deque>
 #include <string>
