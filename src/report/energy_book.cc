@@ -76,6 +76,8 @@ EnergyBook::LineKind EnergyBook::KindOf(std::string_view level) const {
 
 void EnergyBook::AddNode(const EnergyLine& line) {
   known_zones_.insert(line.zone);
+  if (const std::string_view origin = line.Text("origin"); !origin.empty() && origin != "measured"sv)
+    unmeasured_[{line.zone, std::string(origin)}].insert(line.node);
   tick_.zones.push_back({.name = line.zone,
                          .start = line.start,
                          .total = line.joules.empty() ? Energy() : line.joules.front().second,

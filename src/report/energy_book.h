@@ -113,6 +113,7 @@ class EnergyBook {
   [[nodiscard]] size_t RowOf(std::string name, std::string_view id);
   void NameRows();
   void NoteSharedNames();
+  void NoteUnmeasured();
   void CloseTick();
   [[nodiscard]] bool IsComplete() const;
   [[nodiscard]] bool AddsUp(const Totals& totals) const;
@@ -144,10 +145,11 @@ class EnergyBook {
   Report report_;
   std::array<Amount, kReasons + 2> rest_;  // by reason, then unattributed, idle
   std::set<std::string> known_zones_;
-  std::set<std::string> other_levels_;     // that the lines have
-  std::string level_;                      // of the last line
-  LineKind kind_ = LineKind::kOtherLevel;  // of `level_`
-  std::string key_;                        // of the last series: keeps its memory
+  std::map<std::pair<std::string, std::string>, std::set<std::string>> unmeasured_;  // nodes by zone and origin
+  std::set<std::string> other_levels_;                                               // that the lines have
+  std::string level_;                                                                // of the last line
+  LineKind kind_ = LineKind::kOtherLevel;                                            // of `level_`
+  std::string key_;  // of the last series: keeps its memory
   bool has_level_ = false;
   bool is_divided_ = true;
 };

@@ -32,6 +32,18 @@ void EnergyBook::NoteSharedNames() {
   }
 }
 
+void EnergyBook::NoteUnmeasured() {
+  constexpr size_t kMaxName = 80;  // bytes
+  for (const auto& [key, nodes] : unmeasured_) {
+    const auto& [zone, origin] = key;
+    if (std::ranges::find(options_.zones, zone) == options_.zones.end()) continue;
+    const std::string more = nodes.size() == 1 ? "" : " and " + CountText(nodes.size() - 1, "more node");
+    report_.notes.push_back(fmt::format(
+        "{}{}: the energy of zone {} is {}", SanitizeUtf8(*nodes.begin(), kMaxName), more, SanitizeUtf8(zone, kMaxName),
+        origin == "simulated" ? "simulated: nothing is measured" : "estimated by a power model, not measured"));
+  }
+}
+
 /// The values of --by that the lines have: "--by=process, container or node".
 std::string EnergyBook::OtherLevels() const {
   std::vector<std::string_view> levels;
@@ -75,6 +87,7 @@ Result<Report> EnergyBook::Close() {
   }
   NameRows();
   NoteSharedNames();
+  NoteUnmeasured();
   for (size_t i = 0; i < rest_.size(); ++i)
     if (rest_[i].energy != Energy()) report_.rest.push_back({.name = std::string(RestName(i)), .amount = rest_[i]});
   std::erase_if(report_.rows, [](const Row& row) { return row.amount.energy == Energy(); });

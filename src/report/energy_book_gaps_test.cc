@@ -149,5 +149,24 @@ TEST(EnergyBook, SortedSource_KeepsNoTimes_ButRefusesATickTwice) {
   EXPECT_EQ(In(report->rows, "shop/web"), 20);
 }
 
+TEST(EnergyBook, EnergyThatIsNotMeasured_IsNoted) {
+  const auto notes_of = [](const std::string& source) {
+    std::vector<std::string> lines;
+    for (const char* const name : {"n1", "n2"}) {
+      FakeNode node(name, source);
+      for (const int64_t second : {0, 60}) {
+        node.Use("web", 5);
+        Append(node.Tick(second), lines);
+      }
+    }
+    return ReportOf(lines, {.by = By::kPod})->notes;
+  };
+  EXPECT_THAT(notes_of("rapl"), IsEmpty());
+  EXPECT_THAT(notes_of("model"), ElementsAre("n1 and 1 more node: the energy of zone package is estimated by a power "
+                                             "model, not measured"));
+  EXPECT_THAT(notes_of("fake"),
+              ElementsAre("n1 and 1 more node: the energy of zone package is simulated: nothing is measured"));
+}
+
 }  // namespace
 }  // namespace kepler::report

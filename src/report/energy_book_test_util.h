@@ -31,7 +31,11 @@ inline std::vector<std::string> LinesOf(const snapshot::Snapshot& snapshot, cons
 /// A node whose agent writes lines. Pods get energy, and end.
 class FakeNode {
  public:
-  explicit FakeNode(std::string name = "n1") : name_(std::move(name)) { Restart(0); }
+  /// `source`: of its meter.
+  explicit FakeNode(std::string name = "n1", std::string source = "rapl")
+      : name_(std::move(name)), source_(std::move(source)) {
+    Restart(0);
+  }
 
   void Restart(int64_t second) {
     begin_ = now_ = second;
@@ -58,6 +62,7 @@ class FakeNode {
   /// The lines of a tick at that second.
   std::vector<std::string> Tick(int64_t second) {
     auto snapshot = testing::EmptySnapshot({"package"});
+    snapshot.zones[0].source = source_;
     snapshot.taken_at = WallTime(std::chrono::seconds(kBookStart + second));
     snapshot.begun = BootTime(std::chrono::seconds(1'000 + second));
     snapshot.started = BootTime(std::chrono::seconds(1'000 + begin_));
@@ -81,7 +86,7 @@ class FakeNode {
   }
 
  private:
-  std::string name_;
+  std::string name_, source_;
   int64_t begin_ = 0, now_ = 0;
   std::map<std::string, Energy> pods_;
   std::set<std::string> unnamed_;

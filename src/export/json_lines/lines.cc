@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "export/series/figure_text.h"
 #include "export/series/visit.h"
+#include "status/zone_origin.h"
 
 namespace kepler::json_lines {
 namespace {
@@ -40,7 +41,8 @@ class Writer {
       if (snapshot_.zones[z].domain == status::Domain::kIdleCpu) continue;  // a part of another zone
       const bool is_split = snapshot_.zones[z].domain == status::Domain::kCpu;
       Begin("node");
-      Put(R"(,"zone":{},"path":{},"start":"{}","joules":{})", zones_[z], QuoteJson(snapshot_.zones[z].path),
+      Put(R"(,"zone":{},"path":{},"origin":"{}","start":"{}","joules":{})", zones_[z],
+          QuoteJson(snapshot_.zones[z].path), status::ToString(status::OriginOf(snapshot_.zones[z].source)),
           TimeText(snapshot_.StartOf(zone.begin)), JoulesText(zone.total));
       if (is_split) Put(R"(,"active_joules":{},"idle_joules":{})", JoulesText(zone.active), JoulesText(zone.idle));
       if (zone.fresh && !options_.stale) {

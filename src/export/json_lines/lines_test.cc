@@ -65,6 +65,17 @@ TEST(AppendLines, NodeAndProcess) {
   EXPECT_THAT(process, HasSubstr(R"("watts":{"package":0.5,"dram":0})"));
 }
 
+TEST(AppendLines, OriginOfAZone_IsSaid) {
+  auto snapshot = testing::EmptySnapshot({"package", "dram", "platform"});
+  snapshot.zones[0].source = "rapl";
+  snapshot.zones[1].source = "fake";
+  snapshot.zones[2].source = "model";
+  const auto lines = LinesOf(snapshot);
+  EXPECT_THAT(LineWith(lines, R"("zone":"package")"), HasSubstr(R"(,"origin":"measured",)"));
+  EXPECT_THAT(LineWith(lines, R"("zone":"dram")"), HasSubstr(R"(,"origin":"simulated",)"));
+  EXPECT_THAT(LineWith(lines, R"("zone":"platform")"), HasSubstr(R"(,"origin":"estimated",)"));
+}
+
 TEST(AppendLines, OldWattsAreLeftOut_AndThoseOfEndedWorkloads) {
   auto snapshot = testing::EmptySnapshot({"package"});
   testing::AddRow(snapshot.processes, testing::Process(1, "old"), {}, {}, {}, snapshot::State::kTerminated);
