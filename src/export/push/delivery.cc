@@ -159,13 +159,16 @@ void Delivery::Attempt(const std::stop_token& stop) {
 }
 
 bool Delivery::IsRefused(unsigned status, bool may_retry, const http::client::SharedText& body) {
+  // A wrong or expired token, a wrong or missing route, a login page: an operator can end these, and they say nothing
+  // about the request. A directory keeps what waits.
+  const bool is_operators = status == 401 || status == 403 || status == 404 || status / 100 == 3;
+  if (is_operators && !options_.queue.directory.empty()) {
+    patience_.Reset();
+    return false;
+  }
   if (failing_.lock() != body) patience_.Reset();
   failing_ = body;
-  const bool is_over = patience_.EndsAt(clock_.Now());
-  // Of a wrong or expired token, a wrong or missing route, or a login page: an operator can end these. A directory
-  // keeps what waits.
-  const bool is_operators = status == 401 || status == 403 || status == 404 || status / 100 == 3;
-  return is_over || !(may_retry || (is_operators && !options_.queue.directory.empty()));
+  return patience_.EndsAt(clock_.Now()) || !may_retry;
 }
 
 std::string Delivery::Hide(std::string_view said, const ClientRequest& request) const {

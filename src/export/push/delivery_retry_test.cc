@@ -65,6 +65,22 @@ TEST_F(DeliveryTest, ErrorsOfOperators_AreRetriedWithADirectory) {
   EXPECT_EQ(delivery_->status().points, 40U);
 }
 
+TEST_F(DeliveryTest, ErrorOfAnOperatorForADay_EndsNoRequestOfADirectory) {
+  const testing::FakeTree tree;
+  Open(100, tree.Path("queue"));
+  delivery_->Open();
+  delivery_->Add(Body("one"));
+  AnswerStatus("401 Unauthorized");
+  for (int hour = 0; hour < 24; ++hour) {
+    EXPECT_GT(Attempt(), 0ns);
+    clock_.Advance(1h);
+  }
+  EXPECT_EQ(Dropped(PushDrop::kRefused), 0U);
+  Answer(std::string(kOk));
+  EXPECT_EQ(Attempt(), std::nullopt);
+  EXPECT_EQ(delivery_->status().requests, 1U);
+}
+
 TEST_F(DeliveryTest, AnHourOfErrors_EndsARequestAndNotTheNextOne) {
   Open();
   delivery_->Add(Body("bad", 7));
