@@ -17,7 +17,7 @@ from harness import require, run_tests  # noqa: E402
 from manifests import CHART, PROFILES, ROOT, host_mounts, manifest  # noqa: E402
 
 # docs/configuration.md's words.
-TYPES = {"text": "string", "boolean": "boolean", "whole number": "integer", "number": "number", "block": "object"}
+TYPES = {"text": "string", "boolean": "boolean", "whole number": "integer", "number": "number", "mapping": "object"}
 RULES = ROOT / "deploy/rules"
 SCHEMA = json.loads((CHART / "values.schema.json").read_text())
 

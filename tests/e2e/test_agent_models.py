@@ -15,8 +15,8 @@ import time
 
 from exposition import ScrapeChecker
 from harness import Agent, free_port, require, run_tests, run_to_end
+from model_text import own
 from scratch import ScratchTest
-from test_model_server import own
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 

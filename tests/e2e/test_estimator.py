@@ -12,7 +12,8 @@ import zipfile
 from harness import run_tests, wait_until
 from scratch import LoggingProgram, ScratchTest
 from test_agent_models import Server
-from test_model_server import ModelServer, own
+from model_text import own
+from test_model_server import ModelServer
 from test_model_server import weights as weights_of_old_server
 
 PROGRAM = os.path.abspath(os.environ["KEPLER_MODEL_BIN"])

@@ -9,7 +9,8 @@ import subprocess
 from harness import Agent, end, free_port, run_tests, wait_until
 from kubernetes import make_certificates
 from scratch import ScratchTest
-from test_model_server import PROGRAM, USERS, own
+from model_text import own
+from test_model_server import PROGRAM, USERS
 
 TLS = b"tls_server_config:\n  cert_file: server.crt\n  key_file: server.key\n"
 CLIENTS = b"  client_auth_type: RequireAndVerifyClientCert\n  client_ca_file: ca.crt\n"

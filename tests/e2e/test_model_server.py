@@ -19,6 +19,7 @@ import zipfile
 
 from exposition import Exposition
 from harness import Agent, free_port, require, run_tests, wait_until
+from model_text import own
 from scratch import LoggingProgram, ScratchTest
 
 PROGRAM = os.path.abspath(os.environ["KEPLER_MODEL_BIN"])
@@ -55,15 +56,6 @@ def weights(bias):
     variables = {"bpf_cpu_time_ms": {"scale": 2.0, "weight": 3.0}, "bpf_page_cache_hit": {"scale": 1.0, "weight": 0.0}}
     return json.dumps({"package": {"All_Weights": {"Bias_Weight": bias, "Categorical_Variables": {},
                                                    "Numerical_Variables": variables}}})
-
-
-def own(name, watts, version=1):
-    """The text of a model of the package that always estimates `watts`."""
-    return json.dumps({"kepler_model": 1, "name": name, "version": version, "output": "AbsPower",
-                       "features": ["bpf_cpu_time_ms"], "domain": [[0, 1e6]],
-                       "components": [{"component": "package", "trainer": "linear", "label": [0, 500],
-                                       "accuracy": {"rows": 9, "mae_watts": 1.5, "mape": 2.5, "r2": 0.5},
-                                       "predictor": {"formula": "linear", "bias": watts, "weights": [0]}}]})
 
 
 class ModelServer(LoggingProgram):

@@ -11,11 +11,10 @@ import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
-os.environ.setdefault("KEPLER_MODEL_BIN", "/usr/bin/kepler-model")  # of test_model_server, which is not run here
 from archive import Archive  # noqa: E402
 from harness import free_port, run_tests, scratch_directory, wait_until  # noqa: E402
 from image import FOLDER, ROOT  # noqa: E402
-from test_model_server import own  # noqa: E402
+from model_text import own  # noqa: E402
 from workloads import Podman  # noqa: E402
 
 ARCHIVE = os.path.join(FOLDER, "kepler-model.tar")

@@ -103,7 +103,7 @@ TEST_F(Commands, Help_ListsThemAll) {
 }
 
 TEST_F(Commands, TrainHelp_ListsTrainersParametersAndGroups) {
-  EXPECT_THAT(RunTool({"train", "--help"}).err,
+  EXPECT_THAT(RunTool({"train", "--help"}).out,
               AllOf(HasSubstr("\n  svr                         C=1, epsilon=0.2, gamma=0\n"),
                     HasSubstr("; also GradientBoostingRegressorTrainer\n"),
                     HasSubstr("\n  CounterOnly                 cache_miss, cpu_cycles, cpu_instructions\n")));
