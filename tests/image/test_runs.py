@@ -17,8 +17,9 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 from archive import Archive  # noqa: E402
 from harness import Agent, output_of, require, run_tests, scratch_directory  # noqa: E402
 from image import ARCHIVES, ROOT, run_line  # noqa: E402
+from model_text import own  # noqa: E402
 from rights import ProcessRights, bits, image_user  # noqa: E402
-from test_agent_models import Server, model  # noqa: E402
+from test_agent_models import Server  # noqa: E402
 from workloads import Podman  # noqa: E402
 
 GRANTED = ["BPF", "PERFMON"]
@@ -107,7 +108,7 @@ class Run(unittest.TestCase):
         self.addCleanup(shutil.rmtree, folder)
         os.chmod(folder, 0o755)
         os.makedirs(f"{folder}/sys/class")
-        pathlib.Path(folder, "a.json").write_text(model("a", 111), encoding="utf-8")
+        pathlib.Path(folder, "a.json").write_text(own("a", 111), encoding="utf-8")
         output_of(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
                    "-subj", "/CN=models", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", f"{folder}/key.pem",
                    "-out", f"{folder}/cert.pem"], 60)
