@@ -91,11 +91,11 @@ class JsonLines(unittest.TestCase):
     def test_a_full_disk_leaves_whole_lines_and_is_counted(self):
         require(os.geteuid() == 0, "only root may mount a small file system")
         libc = ctypes.CDLL(None, use_errno=True)
-        if libc.mount(b"tmpfs", self.folder.encode(), b"tmpfs", 0, b"size=200k") != 0:
+        if libc.mount(b"tmpfs", self.folder.encode(), b"tmpfs", 0, b"size=1m") != 0:
             require(False, "no tmpfs can be mounted here")
         self.addCleanup(libc.umount2, self.folder.encode(), 2)
         with Agent(config=CONFIG % (self.path, "")) as agent:
-            wait_until(lambda: counted(agent, "kepler_push_failures_total", reason="file"), "the full disk", 60)
+            wait_until(lambda: counted(agent, "kepler_push_failures_total", reason="file"), "the full disk", 180)
             self.assertGreater(len(read(self.path)), 10)
             os.unlink(self.path)
             before = counted(agent, "kepler_push_requests_total")
