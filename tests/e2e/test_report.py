@@ -115,7 +115,7 @@ class Report(unittest.TestCase):
         with open(f"{self.folder}/python", "w", encoding="utf-8-sig") as file:
             file.writelines(json.dumps(line) + "\n" for line in lines)
         with open(f"{self.folder}/exponents", "w", encoding="utf-8") as file:
-            file.writelines(re.sub(r'(joules": |package": )([\d.]+)', lambda found: f"{found[1]}{Decimal(found[2]):E}", json.dumps(line)) + "\n"
+            file.writelines(re.sub(r'(joules": |package": )([\d.e-]+)', lambda found: f"{found[1]}{Decimal(found[2]):E}", json.dumps(line)) + "\n"
                             for line in lines)
         for path in (f"{self.folder}/python", f"{self.folder}/exponents"):
             self.assertEqual(report("--by=process", path).stderr, "")
