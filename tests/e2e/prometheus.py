@@ -97,6 +97,9 @@ class Prometheus(contextlib.AbstractContextManager):
         found = self.ask(query=selector, time=f"{milliseconds / 1000:.3f}")
         return {tuple(sorted(series["metric"].items())): float(series["value"][1]) for series in found}
 
+    def flush(self):
+        """Makes what the server has accepted visible to queries. Prometheus shows it at once."""
+
     def restart(self):
         """Kills the server and starts it again on its port, with its data."""
         end(self.process)
@@ -129,6 +132,10 @@ class VictoriaMetrics(Prometheus):
     def command(self):
         return [self.program, f"-storageDataPath={self.path('data')}", f"-httpListenAddr=127.0.0.1:{self.port}",
                 "-search.latencyOffset=1ms"]  # the default hides samples for 30 s
+
+    def flush(self):
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/internal/force_flush", timeout=30) as answer:
+            answer.read()
 
     def restart(self):
         self.process.send_signal(signal.SIGTERM)
