@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -168,6 +169,16 @@ void AddPoint(const RangeSeries& series, Energy energy, ScrapeSums& sums) {
   }
 }
 
+/// `listed`: energy of all workloads.
+bool AddsUp(const ScrapeSums& sums, const std::vector<Energy>& listed) {
+  const auto all = [](const std::vector<Energy>& zones) {
+    return std::accumulate(zones.begin(), zones.end(), Energy());
+  };
+  Energy parts = all(listed) + all(sums.unattributed);
+  for (const std::vector<Energy>& unlisted : sums.unlisted) parts += all(unlisted);
+  return sums.has_unlisted && parts == all(sums.active) && all(sums.active) + all(sums.idle) == all(sums.total);
+}
+
 std::vector<Energy> CountersOf(const ScrapeSums& sums) {
   std::vector<Energy> all = sums.total;
   for (const auto* const more : {&sums.active, &sums.idle, &sums.unattributed})
@@ -213,6 +224,7 @@ ScrapeSums SumsOf(const PrometheusRange& range, std::span<const RangePoint> poin
     const double error = std::ceil(step * 1e6 * static_cast<double>(points.size()));
     Reconcile(zone, listed[zone], Energy::Microjoules(std::llround(error)), sums);
   }
+  sums.adds_up = AddsUp(sums, listed);
   return sums;
 }
 

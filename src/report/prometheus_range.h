@@ -60,6 +60,7 @@ struct ScrapeSums {
   std::array<std::vector<Energy>, kUnlistedReasons.size()> unlisted;
   std::optional<Energy> start{};  // of the agent: its Unix time in microseconds
   bool has_total = false, has_active = false, has_unlisted = false;
+  bool adds_up = false;  // the parts are the active energy, and active and idle energy are the total
   /// Values of all counters of the scrape, `total` first, before any correction. They never fall while an agent runs.
   std::vector<Energy> counters;
 };

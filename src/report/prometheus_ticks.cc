@@ -147,7 +147,8 @@ class PrometheusTicks::Impl {
     node.last = time;
     ++ticks_;
     EmitNode(target.node, time, node.start, sums);
-    EmitWorkloads(node, target.node, time, points);
+    if (sums.adds_up) node.lives.BeginTick();
+    EmitWorkloads(node, target.node, time, sums.adds_up, points);
     EmitRest(target.node, time, sums);
   }
 
@@ -191,21 +192,22 @@ class PrometheusTicks::Impl {
     }
   }
 
-  void EmitWorkloads(Node& node, const std::string& name, Milliseconds time, std::span<const RangePoint> points) {
-    node.lives.BeginTick();
+  /// The report leaves out a tick that does not add up. A workload that is missing in it has not ended.
+  void EmitWorkloads(Node& node, const std::string& name, Milliseconds time, bool adds_up,
+                     std::span<const RangePoint> points) {
     EnergyLine line = LineOf(name, time, LevelOf(by_));
     for (auto begin = points.begin(); begin != points.end();) {
       const size_t workload = range_.series[begin->series].workload;
       const auto end = std::find_if(begin, points.end(), [&](const RangePoint& point) {
         return range_.series[point.series].workload != workload;
       });
-      EmitWorkload(node, std::span(begin, end), line);
+      EmitWorkload(node, std::span(begin, end), adds_up, line);
       begin = end;
     }
   }
 
   /// `points`: of the same workload, its ended series first.
-  void EmitWorkload(Node& node, std::span<const RangePoint> points, EnergyLine& line) {
+  void EmitWorkload(Node& node, std::span<const RangePoint> points, bool adds_up, EnergyLine& line) {
     RangeSeries& first = range_.series[points.front().series];
     if (first.series.kind != SeriesKind::kWorkload) return;
     const auto middle =
@@ -217,7 +219,8 @@ class PrometheusTicks::Impl {
       return energy;
     };
     if (first.life == nullptr) first.life = node.lives.Find(first.key);
-    const auto generations = node.lives.Advance(*first.life, sum(ended), sum(running));
+    const auto generations =
+        adds_up ? node.lives.Advance(*first.life, sum(ended), sum(running)) : WorkloadLives::Generations{};
     std::swap(line.texts, first.series.texts);  // a copy for each sample takes long
     for (const auto& [of, generation] :
          {std::pair(ended, generations.ended), std::pair(running, generations.running)}) {

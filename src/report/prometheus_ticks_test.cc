@@ -229,6 +229,25 @@ TEST(PrometheusTicks, CounterThatFallsInOneRun_IsLeftOutAndCounted) {
   EXPECT_EQ(read.report->total.energy, Energy::Joules(2));
 }
 
+TEST(PrometheusTicks, WorkloadThatOneScrapeLacks_GoesOn) {
+  Samples samples;
+  samples.Scrape(-5, {{"web running", 10}, {"db running", 30}}, 0);
+  samples.Scrape(10, {{"web running", 11}, {"db running", 40}}, 0);
+  samples.Scrape(25, {{"web running", 12}, {"db running", 50}}, 0);
+  for (auto& series : samples.recording.metrics["kepler_pod_cpu_joules_total"])
+    if (std::ranges::find(series.labels, std::string("db"), &std::pair<std::string, std::string>::second) !=
+        series.labels.end())
+      series.samples.pop_back();
+  samples.Scrape(40, {{"web running", 13}, {"db running", 60}}, 0);
+  const auto read = ReadScrapes({samples.recording});
+  ASSERT_TRUE(read.report) << read.report.error().message;
+  EXPECT_EQ(read.report->impossible, 1U);
+  EXPECT_THAT(read.report->rest, IsEmpty());
+  ASSERT_EQ(read.report->rows.size(), 2U);
+  EXPECT_EQ(read.report->rows[0].amount.energy, Energy::Joules(30));
+  EXPECT_EQ(read.report->rows[1].amount.energy, Energy::Joules(3));
+}
+
 TEST(PrometheusTicks, TwoTargetsWithOneName_OneCountsAndIsNamed) {
   Samples samples;
   samples.Scrape(-5, {{"web running", 10}}, 0);
