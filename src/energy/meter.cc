@@ -17,7 +17,8 @@ constexpr Nanoseconds kSearchPeriod = std::chrono::seconds(10);
 
 }  // namespace
 
-Meter::Meter(std::unique_ptr<EnergySource> source, const Clock& clock) : source_(std::move(source)), clock_(clock) {
+Meter::Meter(std::unique_ptr<EnergySource> source, const Clock& clock, std::function<Nanoseconds()> suspended)
+    : source_(std::move(source)), clock_(clock), read_suspended_(std::move(suspended)) {
   status_.name = source_->Name();
 }
 
@@ -72,6 +73,7 @@ void Meter::Sample() {
   if (rediscover_) Rediscover();
   Reset();
   taken_at_ = clock_.Now();
+  suspended_ = read_suspended_();
   source_->Read(readings_);
   std::optional<BootTime> latest;
   const size_t count = std::min(readings_.size(), read_order_.size());

@@ -4,6 +4,7 @@
 // searches for domains again after a driver reload or a hot-unplug. If a domain is unreadable, its zone continues with
 // the energy of the other domains, but without watts. The next good reading of the domain adds the missing energy, so
 // no energy is lost. New domains count from their first reading. Collection thread only.
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -12,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/suspended_time.h"
 #include "energy/energy_source.h"
 #include "status/energy_status.h"
 
@@ -37,7 +39,9 @@ class Meter {
   /// Maximum plausible power: twice Domain.max_power. Without it, 2 kW for a counter (one per socket) and 20 kW for a
   /// power sensor (it may measure a whole server). Before a reading is rejected, the current limit is read from the
   /// source.
-  Meter(std::unique_ptr<EnergySource> source, const Clock& clock);
+  /// `suspended` returns the time since boot in which the machine was suspended.
+  Meter(std::unique_ptr<EnergySource> source, const Clock& clock,
+        std::function<Nanoseconds()> suspended = SuspendedTime);
   ~Meter();
 
   /// Discovers the domains, and reads each once to check that at least one answers. The values are not used: the first
@@ -94,6 +98,7 @@ class Meter {
 
   std::unique_ptr<EnergySource> source_;
   const Clock& clock_;
+  const std::function<Nanoseconds()> read_suspended_;
   std::vector<DomainState> domains_;  // all domains found so far: a domain that returns continues from its last reading
   std::vector<size_t> read_order_;    // index into domains_ for each reading of the source
   std::vector<status::Zone> zones_;
@@ -101,8 +106,9 @@ class Meter {
   std::vector<DomainReading> readings_;
   status::SourceStatus status_;
   BootTime taken_at_{};
-  BootTime searched_at_{};  // latest search for domains
-  bool changed_ = false;    // latest result of HasChanged()
+  Nanoseconds suspended_{0};  // time that the machine was suspended, at taken_at_
+  BootTime searched_at_{};    // latest search for domains
+  bool changed_ = false;      // latest result of HasChanged()
   bool rediscover_ = false;
   bool discovery_failed_ = false;
   log::LogLimiter limiter_{std::chrono::hours(1)};  // a lasting fault is logged again

@@ -108,12 +108,16 @@ void Meter::AccountCounter(DomainState& state, RawCounter now, const DomainReadi
   const BootTime at = reading.at;
   const Nanoseconds elapsed = std::max(at - state.at, Nanoseconds::zero());
   const auto previous = std::exchange(state.counter, now);
+  const Nanoseconds suspended = suspended_ - std::exchange(state.suspended, suspended_);
   state.at = at;
-  DeltaLimits limits = Gate(state.domain, elapsed);
+  // A suspend resets counters, or they go on. A lower one has therefore wrapped only if it can have done so since.
+  const bool is_lower = previous && now < *previous;
+  const Nanoseconds possible = is_lower ? std::max(elapsed - suspended, Nanoseconds::zero()) : elapsed;
+  DeltaLimits limits = Gate(state.domain, possible);
   CounterDelta delta = DeltaBetween(previous, now, limits);
   // A wrap with more energy than the limit looks like a reset.
   if ((delta.kind == DeltaKind::kRejected || delta.kind == DeltaKind::kReset) && RaiseMaxPower(state)) {
-    limits = Gate(state.domain, elapsed);
+    limits = Gate(state.domain, possible);
     delta = DeltaBetween(previous, now, limits);
   }
   if (previous && now != *previous) status_.has_moved = true;

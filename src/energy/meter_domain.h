@@ -24,6 +24,7 @@ struct Meter::DomainState {
   std::optional<RawCounter> counter;     // latest good reading of a counter
   PowerIntegral integral;                // of a power sensor
   BootTime at{};                         // of the latest good reading
+  Nanoseconds suspended{0};              // time that the machine was suspended, at the latest reading of a counter
   BootTime refused_at{};                 // power sensor: time of the latest rejected reading
   std::optional<BootTime> absent_since;  // time of the first discovery without it
   std::optional<BootTime> read_at;       // time of the latest reading, good or rejected

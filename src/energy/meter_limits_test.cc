@@ -124,6 +124,30 @@ TEST_F(MeterLimitsTest, UnknownWraps_AcrossOneWrapAnotherMayHide) {
   EXPECT_EQ(meter_->status().unknown_wraps, 1u);
 }
 
+TEST_F(MeterLimitsTest, SuspendedForHours_LowerCounterIsAReset) {
+  Open(kRange, Power::Watts(15), Uj(200'000'000'000));
+  suspended_ = 8h;
+  EXPECT_EQ(After(8h + 5s, Uj(40'000'000)).energy, Energy()) << "a wrap would be 62 kJ, in 8 hours only 2 W";
+  EXPECT_FALSE(meter_->deltas()[0].fresh);
+  EXPECT_EQ(meter_->status().resets, 1u);
+  EXPECT_EQ(After(5s, Uj(90'000'000)).energy, Joules(50));
+}
+
+TEST_F(MeterLimitsTest, SuspendedBefore_WrapCounts) {
+  Open(kRange, Power::Watts(15), Uj(200'000'000'000));
+  suspended_ = 8h;
+  After(8h + 5s, Uj(kRange - 99));
+  EXPECT_EQ(After(5s, Uj(49'999'900)).energy, Joules(50));
+  EXPECT_EQ(meter_->status().resets, 0u);
+}
+
+TEST_F(MeterLimitsTest, SuspendedToIdle_EnergyCounts) {
+  Open(kRange, Power::Watts(15), Uj(0));
+  suspended_ = 8h;
+  EXPECT_EQ(After(8h + 5s, Uj(30'000'000'000)).energy, Joules(30'000)) << "1 W";
+  EXPECT_TRUE(meter_->deltas()[0].fresh);
+}
+
 TEST_F(MeterLimitsTest, UnknownWraps_CounterWithoutRange_NeverWraps) {
   Open({}, Power::Watts(100), Uj(0));
   After(24h, Uj(1));

@@ -27,7 +27,8 @@ inline Domain Package(int socket = 0) {
 class MeterTest : public ::testing::Test {
  protected:
   Meter& Open() {
-    meter_ = std::make_unique<Meter>(std::make_unique<ScriptedSource>(script_, clock_), clock_);
+    meter_ = std::make_unique<Meter>(std::make_unique<ScriptedSource>(script_, clock_), clock_,
+                                     [this] { return suspended_; });
     const Status status = meter_->Open();
     EXPECT_TRUE(status) << status.error().message;
     return *meter_;
@@ -40,6 +41,7 @@ class MeterTest : public ::testing::Test {
   }
 
   testing::FakeClock clock_;
+  Nanoseconds suspended_{0};  // time that the machine was suspended
   Script script_;
   std::unique_ptr<Meter> meter_;
 };
