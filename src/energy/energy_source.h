@@ -47,6 +47,7 @@ struct DomainReading {
   std::optional<Power> power{};     // of a counter: the power that the meter states for `at`; empty: it states none
   std::optional<Energy> counter{};  // of a power: the sensor's own energy counter, too coarse to be counted
   std::optional<status::CounterCheck> check{};  // of its counter, by a PolledSource
+  uint64_t start = 0;  // of a counter: number of its latest start at 0. If it differs, readings cannot be compared
 };
 
 /// Origin of the values of a source, highest authority first. Within a domain, a source of lower authority counts only

@@ -113,13 +113,16 @@ void Meter::AccountCounter(DomainState& state, RawCounter now, const DomainReadi
   // A suspend resets counters, or they go on. A lower one has therefore wrapped only if it can have done so since.
   const bool is_lower = previous && now < *previous;
   const Nanoseconds possible = is_lower ? std::max(elapsed - suspended, Nanoseconds::zero()) : elapsed;
-  DeltaLimits limits = Gate(state.domain, possible);
-  CounterDelta delta = DeltaBetween(previous, now, limits);
-  // A wrap with more energy than the limit looks like a reset.
-  if ((delta.kind == DeltaKind::kRejected || delta.kind == DeltaKind::kReset) && RaiseMaxPower(state)) {
+  const bool has_restarted = std::exchange(state.start, reading.start) != reading.start && previous;
+  DeltaLimits limits;
+  const auto compare = [&] {
     limits = Gate(state.domain, possible);
-    delta = DeltaBetween(previous, now, limits);
-  }
+    return has_restarted ? CounterDelta{DeltaKind::kReset, {}, {}} : DeltaBetween(previous, now, limits);
+  };
+  CounterDelta delta = compare();
+  // A wrap with more energy than the limit looks like a reset.
+  if ((delta.kind == DeltaKind::kRejected || delta.kind == DeltaKind::kReset) && RaiseMaxPower(state))
+    delta = compare();
   if (previous && now != *previous) status_.has_moved = true;
   switch (delta.kind) {
     case DeltaKind::kFirst:
@@ -131,10 +134,11 @@ void Meter::AccountCounter(DomainState& state, RawCounter now, const DomainReadi
       break;
     case DeltaKind::kReset:
       ++status_.resets;
-      Complain(
-          state, "energy counter was reset",
-          fmt::format("it decreased from {} to {} uJ, which is not a wrap", previous->microjoules, now.microjoules),
-          "it continues from this value; check whether a driver was reloaded or the machine was suspended");
+      Complain(state, "energy counter was reset",
+               has_restarted ? std::string("it started again: its sensor was not read for too long, or not listed")
+                             : fmt::format("it decreased from {} to {} uJ, which is not a wrap", previous->microjoules,
+                                           now.microjoules),
+               "it continues from this value; check whether a driver was reloaded or the machine was suspended");
       break;
     case DeltaKind::kRejected:
       ++status_.rejected_readings;

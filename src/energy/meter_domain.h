@@ -22,6 +22,7 @@ struct Meter::DomainState {
   size_t zone = 0;
   size_t index = 0;                      // index in the last Discover() of the source
   std::optional<RawCounter> counter;     // latest good reading of a counter
+  uint64_t start = 0;                    // of the counter, at that reading
   PowerIntegral integral;                // of a power sensor
   BootTime at{};                         // of the latest good reading
   Nanoseconds suspended{0};              // time that the machine was suspended, at the latest reading of a counter

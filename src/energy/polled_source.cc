@@ -32,6 +32,7 @@ struct PolledSource::Shared {
   struct Integral {
     PowerIntegral power;
     Energy total;
+    uint64_t start = 0;  // number of the start of `total`
     BootTime at{};
     CounterCheck check;
   };
@@ -57,6 +58,7 @@ struct PolledSource::Shared {
   bool lost = true;                                        // its domains are to be found (again)
   BootTime found_at{};                                     // latest successful search
   std::map<std::string, Integral, std::less<>> integrals;  // by the key of the domain
+  uint64_t starts = 0;                                     // of all integrals
   State own;
 
   std::mutex mutex;
@@ -68,6 +70,7 @@ struct PolledSource::Shared {
   bool FindAndRead();
   bool Find();
   void Integrate(Domain& domain, DomainReading& reading);
+  void Add(std::optional<Energy> energy, Integral& integral);
   std::optional<Energy> EnergyOf(const Domain& domain, const DomainReading& reading, Power now, Integral& integral);
   void Run(const std::stop_token& stop);
 };
@@ -148,7 +151,7 @@ void PolledSource::Shared::Integrate(Domain& domain, DomainReading& reading) {
   if (const auto* withheld = std::get_if<Withheld>(&reading.value)) {
     if (!withheld->unused) return;
     Integral& integral = integrals[domain.key];
-    if (const auto energy = integral.power.Add(Power(), reading.at)) integral.total += *energy;
+    Add(integral.power.Add(Power(), reading.at), integral);
     return;
   }
   const Power* const power = std::get_if<Power>(&reading.value);
@@ -157,14 +160,19 @@ void PolledSource::Shared::Integrate(Domain& domain, DomainReading& reading) {
   if (now > *domain.max_power + *domain.max_power) return;
   Integral& integral = integrals[domain.key];
   if (integral.at != reading.at || integral.power.empty()) {
-    const auto energy = EnergyOf(domain, reading, now, integral);
+    Add(EnergyOf(domain, reading, now, integral), integral);
     integral.at = reading.at;
-    // The counter starts again, which the Meter sees as a reset.
-    integral.total = energy ? integral.total + *energy : Energy();
   }
   reading.value = RawCounter{static_cast<uint64_t>(integral.total.microjoules())};
+  reading.start = integral.start;
   reading.power = now;
   if (integral.check.has_begun()) reading.check = integral.check.result();
+}
+
+/// The counter starts again if the energy is unknown. The Meter cannot see that in its value, which may be higher.
+void PolledSource::Shared::Add(std::optional<Energy> energy, Integral& integral) {
+  integral.total = energy ? integral.total + *energy : Energy();
+  if (!energy) integral.start = ++starts;
 }
 
 /// Energy since the previous reading; nothing if that is unknown.

@@ -91,6 +91,49 @@ TEST_F(PolledSourceTest, LongGap_EnergyComesFromTheSensorsOwnCounter) {
   EXPECT_EQ(meter_->status().resets, 1U) << "the step covers more than the gap, so it is not used";
 }
 
+TEST_F(PolledSourceTest, LongGapAfterTheFirstReading_IsAReset) {
+  OpenAndBegin();
+  clock_.Advance(6min);
+  source_->Poll();
+  EXPECT_FALSE(Sample().fresh) << "0 J in six minutes are not what the machine used";
+  EXPECT_EQ(meter_->status().resets, 1U);
+  source_->Poll();
+  EXPECT_EQ(Sample().energy, Energy::Joules(5 * 100));
+  EXPECT_EQ(meter_->status().resets, 1U);
+}
+
+TEST_F(PolledSourceTest, LongGapAndManyPollsSince_IsAReset) {
+  const auto poll_for = [&](Nanoseconds time) {
+    for (const BootTime end = clock_.Now() + time; clock_.Now() < end;) {
+      clock_.Advance(15s);
+      source_->Poll();
+    }
+  };
+  OpenAndBegin();
+  poll_for(1min);
+  Sample();
+  clock_.Advance(6min);
+  source_->Poll();
+  poll_for(3min);
+  EXPECT_FALSE(Sample().fresh);
+  EXPECT_EQ(meter_->status().resets, 1U);
+}
+
+TEST_F(PolledSourceTest, ReturnsAfterItWasNotListed_IsAReset) {
+  OpenAndBegin();
+  const Domain sensor = script_.domains[0];
+  script_.domains.clear();
+  script_.values.clear();
+  for (int i = 0; i < 2; ++i) source_->Poll();
+  script_.Add(sensor, Power::Watts(100));
+  for (int i = 0; i < 2; ++i) {
+    clock_.Advance(15s);
+    source_->Poll();
+  }
+  Sample();
+  EXPECT_EQ(meter_->status().resets, 1U) << "another sensor may have measured the machine meanwhile";
+}
+
 TEST_F(PolledSourceTest, NothingNew_WattsStayAndNothingIsCountedTwice) {
   OpenAndBegin();
   Energy total;
