@@ -100,8 +100,9 @@ Status BmcClient::Logout(const Session& session, std::chrono::milliseconds timeo
   KEPLER_TRY(const Fetched fetched, Send(request, stop));
   const unsigned status = fetched.answer.status;
   // A BMC refuses the request for a session that is gone, each in its own way. One that cannot delete sessions ends
-  // them by itself.
-  if (fetched.answer.ok() || status / 100 == 4 || status == 501) return {};
+  // them by itself. One that is too busy still has the session.
+  const bool is_busy = status == 408 || status == 429;
+  if (fetched.answer.ok() || (status / 100 == 4 && !is_busy) || status == 501) return {};
   return Fail(ErrorKind::kUnavailable, fmt::format("{}{}: cannot delete the session: the BMC answered {}",
                                                    access_.peer.Url(), session.uri, status));
 }

@@ -75,6 +75,24 @@ TEST_F(BmcSessionTest, SessionThatCannotBeDeleted_PreventsAnotherOne) {
   EXPECT_EQ(bmc_.max_sessions(), 1U);
 }
 
+TEST_F(BmcSessionTest, TooBusyToDeleteASession_PreventsAnotherOne) {
+  Open(Auth::kSession);
+  ASSERT_TRUE(client_->Get(kPower, {}));
+  clock_.Advance(30min);
+  bmc_.Answer(kPower, "401 Unauthorized", "{}");
+  const std::string session = "/redfish/v1/SessionService/Sessions/1";
+  for (const std::string status : {"408 Request Timeout", "429 Too Many Requests"}) {
+    bmc_.Break(session, [status](testing::PeerConnection& client, const std::stop_token&) {
+      return client.Send("HTTP/1.1 " + status + "\r\nContent-Length: 0\r\n\r\n");
+    });
+    EXPECT_THAT(ErrorOf(kPower).message, HasSubstr("cannot delete the session"));
+  }
+  EXPECT_EQ(bmc_.max_sessions(), 1U);
+  bmc_.Set(session, "{}");
+  bmc_.SetWatts("300");
+  EXPECT_TRUE(client_->Get(kPower, {}));
+}
+
 TEST_F(BmcSessionTest, StopDuringTheLogin_LeavesNoSession) {
   Open(Auth::kSession);
   std::atomic<bool> is_posted = false;
