@@ -6,10 +6,15 @@
 
 #include <protozero/pbf_writer.hpp>
 
+#include "export/series/protobuf_fields.h"
+
 namespace kepler::otlp {
 namespace {
 
 using protozero::pbf_writer;
+using series::FieldSize;
+using series::PutField;
+using series::PutHead;
 
 // Numbers of fields.
 constexpr uint32_t kRequestResourceMetrics = 1;
@@ -26,15 +31,14 @@ constexpr int32_t kDelta = 1, kCumulative = 2;
 constexpr uint32_t kRows = series::kProcess | series::kContainer | series::kVm | series::kPod | series::kNamespace |
                            series::kOwner | series::kUser;
 
-/// Bytes of a field with a length, whose number is below 16.
-size_t FieldSize(size_t content) { return 1 + static_cast<size_t>(protozero::length_of_varint(content)) + content; }
-
+/// The value is a message, unlike that of series::AppendPair().
 void AddAttribute(std::string& out, uint32_t field, std::string_view key, std::string_view value) {
   const size_t any = FieldSize(value.size());
-  pbf_writer parent(out);
-  pbf_writer pair(parent, field, FieldSize(key.size()) + FieldSize(any));
-  pair.add_bytes(kKey, key.data(), key.size());
-  pbf_writer(pair, kValue, any).add_bytes(kStringValue, value.data(), value.size());
+  const size_t pair = FieldSize(key.size()) + FieldSize(any);
+  series::AppendBytes(out, FieldSize(pair), [&](char* at) {
+    at = PutField(PutHead(at, field, pair), kKey, key);
+    PutField(PutHead(at, kValue, any), kStringValue, value);
+  });
 }
 
 void AddText(std::string& out, uint32_t field, std::string_view text) {

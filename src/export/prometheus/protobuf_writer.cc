@@ -10,14 +10,20 @@
 #include <protozero/pbf_writer.hpp>
 
 #include "base/text.h"
+#include "export/series/protobuf_fields.h"
 
 namespace kepler::prometheus {
 namespace {
 
+using series::FieldSize;
+using series::PairSize;
+using series::PutBytes;
+using series::PutVarint;
+using series::TextTag;
+
 // Field numbers of metrics.proto and google/protobuf/timestamp.proto.
 enum FamilyField : uint32_t { kName = 1, kHelp = 2, kType = 3, kMetric = 4, kUnit = 5 };
 enum MetricField : uint32_t { kLabel = 1, kGauge = 2, kCounter = 3 };
-enum LabelField : uint32_t { kLabelName = 1, kLabelValue = 2 };
 enum ValueField : uint32_t { kNumber = 1, kCreated = 3 };
 enum TimeField : uint32_t { kSeconds = 1, kNanos = 2 };
 enum MetricType : int32_t { kTypeCounter = 0, kTypeGauge = 1 };
@@ -29,55 +35,9 @@ constexpr size_t kNumberAt = 3;
 
 bool IsCounter(const series::Family& family) { return series::TypeOf(family) == "counter"; }
 
-/// Tags of a field with a length, with a number of eight bytes and with a varint.
-constexpr char TextTag(uint32_t field) { return static_cast<char>(field << 3 | 2); }
+/// Tags of a field with a number of eight bytes and with a varint.
 constexpr char DoubleTag(uint32_t field) { return static_cast<char>(field << 3 | 1); }
 constexpr char VarintTag(uint32_t field) { return static_cast<char>(field << 3); }
-
-/// Bytes of a length and of the content after it.
-size_t WithLength(size_t content) { return static_cast<size_t>(protozero::length_of_varint(content)) + content; }
-
-/// Makes the field `name` of a label, and the tag of the field `value`.
-std::string_view SetNameField(std::string& out, std::string_view name) {
-  out.clear();
-  protozero::pbf_writer(out).add_string(kLabelName, name.data(), name.size());
-  out += TextTag(kLabelValue);
-  return out;
-}
-
-/// Bytes of a field `label`.
-size_t LabelSize(std::string_view name_field, std::string_view value) {
-  return 1 + WithLength(name_field.size() + WithLength(value.size()));
-}
-
-// Each Put function writes at `at` and returns the end of what it wrote.
-
-char* Put(char* at, std::string_view bytes) {
-  return at + bytes.copy(at, bytes.size());  // memcpy() refuses the null pointer of an empty view
-}
-
-char* PutVarint(char* at, uint64_t value) { return at + protozero::add_varint_to_buffer(at, value); }
-
-/// Puts a field `label`. `value` is valid UTF-8.
-char* PutLabel(char* at, std::string_view name_field, std::string_view value) {
-  *at++ = TextTag(kLabel);
-  at = Put(PutVarint(at, name_field.size() + WithLength(value.size())), name_field);
-  return Put(PutVarint(at, value.size()), value);
-}
-
-/// Appends `size` bytes that put(at) writes.
-template <class PutBytes>
-void AppendBytes(std::string& out, size_t size, const PutBytes& put) {
-  const size_t before = out.size();
-  out.resize_and_overwrite(before + size, [&](char* text, size_t /*capacity: libstdc++ 12*/) {
-    put(text + before);
-    return before + size;
-  });
-}
-
-void AppendLabel(std::string& out, std::string_view name_field, std::string_view value) {
-  AppendBytes(out, LabelSize(name_field, value), [&](char* at) { PutLabel(at, name_field, value); });
-}
 
 std::string Repaired(std::string_view text) { return SanitizeUtf8(text, std::numeric_limits<size_t>::max()); }
 
@@ -108,7 +68,7 @@ void ProtobufWriter::Begin(const series::Family& family) {
     const bool is_constant = name == "node_name";
     if (is_constant && node_name_.empty()) continue;
     Label& label = labels_.emplace_back();
-    SetNameField(label.name_field, name);
+    label.name = name;
     label.is_constant = is_constant;
     if (is_constant) label.value = node_name_;
   }
@@ -165,20 +125,19 @@ void ProtobufWriter::OpenRow(std::span<Label> fields, const series::Labels& labe
   auto value = labels.values.begin();
   for (Label& field : fields) {
     if (!field.is_constant) field.value = Valid(*value++, field.repaired);
-    row_size_ += LabelSize(field.name_field, field.value);
+    row_size_ += FieldSize(PairSize(field.name, field.value));
   }
   assert(value == labels.values.end());
   row_.clear();
   if (out_ != nullptr)
-    AppendBytes(row_, row_size_, [&](char* at) {
-      for (const Label& field : fields) at = PutLabel(at, field.name_field, field.value);
+    series::AppendBytes(row_, row_size_, [&](char* at) {
+      for (const Label& field : fields) at = series::PutPair(at, kLabel, field.name, field.value);
     });
   if (labels.further == nullptr) return;
   for (const auto& [name, text] : *labels.further) {
-    const std::string_view name_field = SetNameField(further_name_, name);
     const std::string_view valid = Valid(text, further_value_);
-    row_size_ += LabelSize(name_field, valid);
-    if (out_ != nullptr) AppendLabel(row_, name_field, valid);
+    row_size_ += FieldSize(PairSize(name, valid));
+    if (out_ != nullptr) series::AppendPair(row_, kLabel, name, valid);
   }
 }
 
@@ -186,15 +145,14 @@ template <class Value>
 void ProtobufWriter::Sample(std::string_view zone, Value value) {
   const size_t size = row_size_ + zone.size() + value_size_;
   if (out_ == nullptr) {
-    measured_.back() += 1 + WithLength(size);
+    measured_.back() += FieldSize(size);
     return;
   }
   char* at = out_->Reserve(kMetricHead + size);
-  *at++ = TextTag(kMetric);
-  at = Put(Put(PutVarint(at, size), row_), zone);
+  at = PutBytes(PutBytes(series::PutHead(at, kMetric, size), row_), zone);
   static_assert(std::endian::native == std::endian::little);
   const double number = series::AsDouble(value);
-  const char* const end = Put(at, {value_.data(), value_size_});
+  const char* const end = PutBytes(at, {value_.data(), value_size_});
   std::memcpy(at + kNumberAt, &number, sizeof number);
   out_->Commit(end);
 }
@@ -208,7 +166,7 @@ void ProtobufWriter::AddZones(const series::Labels& labels, std::span<const seri
                               const series::Cells& cells, BootTime begin) {
   if (zone_labels_.empty())
     for (const auto& zone : zones)
-      AppendLabel(zone_labels_.emplace_back(), labels_.back().name_field, Repaired(zone.name));
+      series::AppendPair(zone_labels_.emplace_back(), kLabel, labels_.back().name, Repaired(zone.name));
   OpenRow(std::span(labels_).first(labels_.size() - 1), labels, begin);
   const auto write = [&](auto row) {
     for (size_t i = 0; i < zones.size(); ++i) Sample(zone_labels_[i], row[zones[i].index]);

@@ -36,7 +36,7 @@ class ProtobufWriter final : public series::Visitor {
 
  private:
   struct Label {
-    std::string name_field;  // its field `name`, and the tag of `value`
+    std::string_view name;
     std::string_view value;  // valid UTF-8
     std::string repaired;    // holds a value that was not
     bool is_constant = false;
@@ -61,7 +61,6 @@ class ProtobufWriter final : public series::Visitor {
   // State of the current row; reused.
   std::string row_;      // labels; empty while measuring
   size_t row_size_ = 0;  // their bytes
-  std::string further_name_;
   std::string further_value_;
   std::array<char, 32> value_{};  // field `counter` or `gauge`, at most 30 bytes
   size_t value_size_ = 0;

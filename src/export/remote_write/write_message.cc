@@ -7,6 +7,8 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <protozero/pbf_writer.hpp>
 
+#include "export/series/protobuf_fields.h"
+
 namespace kepler::remote_write {
 namespace {
 
@@ -19,7 +21,6 @@ constexpr uint32_t kMetadataType = 1;
 constexpr int32_t kCounter = 1, kGauge = 2;
 // Those of version 1.0.
 constexpr uint32_t kRequestSeries = 1, kRequestMetadata = 3;
-constexpr uint32_t kLabelName = 1, kLabelValue = 2;
 constexpr uint32_t kMetadataName = 2, kMetadataHelp = 4, kMetadataUnit = 5;
 // Those of version 2.0.
 constexpr uint32_t kRequestSymbols = 4, kRequestSeriesV2 = 5;
@@ -44,11 +45,11 @@ class MessageV1 final : public WriteMessage {
   }
   void BeginRow(std::span<const Label> labels) override {
     row_.clear();
-    for (const Label& label : labels) AddLabel(row_, label);
+    for (const Label& label : labels) series::AppendPair(row_, kSeriesLabels, label.name, label.value);
   }
   void Add(std::string_view zone, const Sample& sample) override {
     rest_.clear();
-    if (!zone.empty()) AddLabel(rest_, {kZone, zone});
+    if (!zone.empty()) series::AppendPair(rest_, kSeriesLabels, kZone, zone);
     {
       pbf_writer series(rest_);
       pbf_writer writer(series, kSeriesSamples);
@@ -62,27 +63,6 @@ class MessageV1 final : public WriteMessage {
   void Clear() override { message_.clear(); }
 
  private:
-  /// Requests are mostly labels, so this writes to one piece of memory.
-  static void AddLabel(std::string& to, const Label& label) {
-    const size_t size = FieldSize(label.name) + FieldSize(label.value);
-    const size_t before = to.size();
-    to.resize(before + 1 + static_cast<size_t>(protozero::length_of_varint(size)) + size);
-    char* at = to.data() + before;
-    *at++ = TagOf(kSeriesLabels);
-    at += protozero::add_varint_to_buffer(at, size);
-    at = PutText(at, kLabelName, label.name);
-    PutText(at, kLabelValue, label.value);
-  }
-  static size_t FieldSize(std::string_view text) {
-    return 1 + static_cast<size_t>(protozero::length_of_varint(text.size())) + text.size();
-  }
-  static char TagOf(uint32_t field) { return static_cast<char>(field << 3 | 2); }  // of a field with a length
-  static char* PutText(char* at, uint32_t field, std::string_view text) {
-    *at++ = TagOf(field);
-    at += protozero::add_varint_to_buffer(at, text.size());
-    return at + text.copy(at, text.size());
-  }
-
   std::string message_;
   std::string row_;   // labels of the row
   std::string rest_;  // zone and sample; reused
