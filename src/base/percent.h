@@ -11,5 +11,7 @@ namespace kepler {
 
 /// Replaces each %XX by its byte. Returns nothing if a % is not followed by two hexadecimal digits.
 [[nodiscard]] std::optional<std::string> PercentDecode(std::string_view text);
+/// The same, but a % without two hexadecimal digits stays.
+[[nodiscard]] std::string PercentDecodeLenient(std::string_view text);
 
 }  // namespace kepler

@@ -19,9 +19,12 @@ TEST(PercentDecode, GivesTheBytesBack) {
   EXPECT_EQ(PercentDecode(""), "");
 }
 
-TEST(PercentDecode, MalformedOrTruncated_Nothing) {
-  for (const char* text : {"%", "%2", "a%", "%zz", "%-1", "%+1", "%0x41", "% 1"})
+TEST(PercentDecode, MalformedOrTruncated_NothingOrThePercentSignItself) {
+  for (const char* text : {"%", "%2", "a%", "%zz", "%-1", "%+1", "%0x41", "% 1"}) {
     EXPECT_EQ(PercentDecode(text), std::nullopt) << text;
+    EXPECT_EQ(PercentDecodeLenient(text), text);
+  }
+  EXPECT_EQ(PercentDecodeLenient("100% sure%20%C3%A9%"), "100% sure \xc3\xa9%");
 }
 
 }  // namespace

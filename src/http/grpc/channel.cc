@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "base/base64.h"
+#include "base/percent.h"
 #include "base/text.h"
 #include "http/client/client_connection.h"
 #include "http/client/client_tls.h"
@@ -60,7 +61,8 @@ Result<Reply> MakeReply(const Http2Session::Answer& answer, size_t max_answer, s
                  .text = fmt::format("HTTP {} without gRPC: {}", answer.http_status, answer.body.substr(0, kMaxShown))};
   if (*code == Code::kOk)
     return Reply{.code = *code, .message = ReadOnlyMessage(answer.body, answer.encoding, max_answer)};
-  return Reply{.code = *code, .text = DecodeText(answer.text), .retry_delay = ReadRetryDelay(answer.details)};
+  // gRPC requires that a client shows a malformed text as it is.
+  return Reply{.code = *code, .text = PercentDecodeLenient(answer.text), .retry_delay = ReadRetryDelay(answer.details)};
 }
 
 }  // namespace

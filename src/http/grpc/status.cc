@@ -99,17 +99,6 @@ Code CodeOfHttp(unsigned http_status) {
   }
 }
 
-std::string DecodeText(std::string_view text) {
-  std::string plain;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const auto byte =
-        text[i] == '%' && i + 2 < text.size() ? ParseNumber<uint8_t>(text.substr(i + 1, 2), 16) : std::nullopt;
-    plain += byte ? static_cast<char>(*byte) : text[i];
-    if (byte) i += 2;
-  }
-  return plain;
-}
-
 std::optional<Nanoseconds> ReadRetryDelay(std::string_view details) {
   std::string padded(details);
   while (padded.size() % 4 != 0) padded += '=';

@@ -36,8 +36,6 @@ enum class Code : uint8_t {
 [[nodiscard]] std::optional<Code> ParseCode(std::string_view text);
 /// The code for an answer that is not gRPC, such as that of a proxy.
 [[nodiscard]] Code CodeOfHttp(unsigned http_status);
-/// Decodes grpc-message: %XX is a byte. A % without two hexadecimal digits stays, as gRPC requires.
-[[nodiscard]] std::string DecodeText(std::string_view text);
 /// The delay of the RetryInfo in grpc-status-details-bin (Base64, with or without padding): when the server accepts the
 /// call again. 0 if it has no delay or a negative one; at most one day. Nothing if there is no RetryInfo, or the bytes
 /// are malformed.

@@ -41,12 +41,6 @@ TEST(GrpcStatus, Codes) {
   EXPECT_EQ(CodeOfHttp(500), Code::kUnknown);
 }
 
-TEST(GrpcStatus, Text_PercentIsAByte) {
-  EXPECT_EQ(DecodeText("a%20b%C3%A9%25"), "a b\xc3\xa9%");
-  EXPECT_EQ(DecodeText(""), "");
-  for (const std::string wrong : {"%", "%4", "100% sure", "%zz", "%+1"}) EXPECT_EQ(DecodeText(wrong), wrong);
-}
-
 TEST(GrpcStatus, RetryDelay) {
   EXPECT_EQ(ReadRetryDelay(EncodeBase64(Details(kRetryInfo, 2, 500'000'000))), 2500ms);
   std::string unpadded = EncodeBase64(Details(kRetryInfo, 2, 0));
