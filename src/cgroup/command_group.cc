@@ -61,12 +61,12 @@ bool IsCommandGroup(std::string_view path) {
 }
 
 /// Removes the cgroup `path` of a command unless it is in use.
-bool RemoveIfAbandoned(const std::string& path, const std::string& procfs) {
+void RemoveIfAbandoned(const std::string& path, const std::string& procfs) {
   const auto pid = ParseNumber<int32_t>(std::string_view(path).substr(path.rfind('-') + 1));
-  if (!pid || ::access(fmt::format("{}/{}", procfs, *pid).c_str(), F_OK) == 0) return false;
+  if (!pid || ::access(fmt::format("{}/{}", procfs, *pid).c_str(), F_OK) == 0) return;
   const UniqueFd directory = OpenDirectory(path);
-  if (!directory.valid() || ::flock(directory.get(), LOCK_EX | LOCK_NB) != 0) return false;
-  return ::rmdir(path.c_str()) == 0;  // fails if anything is in it
+  if (!directory.valid() || ::flock(directory.get(), LOCK_EX | LOCK_NB) != 0) return;
+  ::rmdir(path.c_str());  // fails if anything is in it
 }
 
 }  // namespace
@@ -101,9 +101,8 @@ Result<CommandGroup> CommandGroup::Create(const std::string& sysfs, const std::s
   return group;
 }
 
-size_t CommandGroup::RemoveAbandoned(const std::string& sysfs, const std::string& procfs) {
+void CommandGroup::RemoveAbandoned(const std::string& sysfs, const std::string& procfs) {
   const Trees trees = FindTrees(sysfs, procfs);
-  size_t removed = 0;
   for (const auto& tree : {trees.unified, trees.cpuacct}) {
     if (!tree) continue;
     std::vector<std::string> found;
@@ -111,10 +110,8 @@ size_t CommandGroup::RemoveAbandoned(const std::string& sysfs, const std::string
       if (IsCommandGroup(path)) found.push_back(tree->path + path);
       return true;
     });
-    for (const std::string& path : found)
-      if (RemoveIfAbandoned(path, procfs)) ++removed;
+    for (const std::string& path : found) RemoveIfAbandoned(path, procfs);
   }
-  return removed;
 }
 
 CommandGroup::CommandGroup(CommandGroup&& other) noexcept

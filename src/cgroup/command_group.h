@@ -34,8 +34,8 @@ class CommandGroup {
   CommandGroup& operator=(CommandGroup&&) = delete;
 
   /// Removes groups whose owner was killed, if no process and no cgroup is left in them and this user may. A group has
-  /// an owner while its directory is locked, or while the process of its name lives. Returns the number of directories.
-  static size_t RemoveAbandoned(const std::string& sysfs, const std::string& procfs);
+  /// an owner while its directory is locked, or while the process of its name lives.
+  static void RemoveAbandoned(const std::string& sysfs, const std::string& procfs);
 
   /// Moves a process of one thread into the group. Its children start there.
   [[nodiscard]] Status Add(int32_t pid) const;

@@ -33,7 +33,6 @@ class DeltaTotals {
                             uint64_t start, uint64_t time);
   /// Ends a pass over all counters.
   void EndPass();
-  [[nodiscard]] size_t size() const { return counters_.size(); }
 
  private:
   struct Key {

@@ -52,7 +52,6 @@ TEST_F(DeltaTotalsTest, AnotherBegin_IsAnotherCounter) {
 TEST_F(DeltaTotalsTest, CounterThatEnded_IsForgotten) {
   EXPECT_EQ(Microjoules(Pass(100, 20)), 100);
   totals_.EndPass();
-  EXPECT_EQ(totals_.size(), 0U);
   EXPECT_EQ(Microjoules(Pass(30, 40)), 30);
 }
 
@@ -85,7 +84,6 @@ TEST_F(DeltaTotalsTest, NamesRowsAndZones_AreOtherCounters) {
     for (const char* const row : {"", "x", "y"})
       for (const char* const zone : {"", "z"}) EXPECT_EQ(grow(name, row, zone), 7U) << name << row << zone;
   EXPECT_EQ(grow("a", "x", "z"), 0U);
-  EXPECT_EQ(totals_.size(), 12U);
 }
 
 }  // namespace
