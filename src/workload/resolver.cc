@@ -31,15 +31,17 @@ std::string PathsOf(const os::CgroupLines& lines) {
 }  // namespace
 
 Resolver::Resolver(std::string procfs, const Clock& clock, const DeadlineReader::Limits& limits)
-    : procfs_(std::move(procfs)), clock_(clock), reader_(clock, limits), descriptors_(procfs_, clock) {
-  // Users of the host, otherwise users of the agent's image.
-  for (const std::string& file : {procfs_ + "/1/root/etc/passwd", std::string("/etc/passwd")}) {
-    const auto passwd = os::ReadWholeFile(file);
-    if (!passwd) continue;
-    trusted_users_ = hypervisor::HypervisorUsers(*passwd);
-    break;
-  }
-  trusted_users_.push_back(0);
+    : procfs_(std::move(procfs)),
+      clock_(clock),
+      reader_(clock, limits),
+      descriptors_(procfs_, clock),
+      passwd_(procfs_) {}
+
+void Resolver::BeginScan() {
+  reader_.BeginScan();
+  descriptors_.BeginScan();
+  if (const auto text = passwd_.ReadChanged(reader_, clock_.Now()))
+    hypervisor_users_ = hypervisor::HypervisorUsers(*text);
 }
 
 Holds Resolver::HoldsMachine(const cgroup::ProcessInfo& process) {
@@ -77,11 +79,13 @@ void Resolver::DetectVm(const cgroup::ProcessInfo& process, bool holds_machine, 
   if (!credentials) return;
   const os::CgroupLines lines = process.cgroup ? process.cgroup->lines : os::CgroupLines();
   owner.vm_owner = {.uid = credentials->uid, .cgroup = PathsOf(lines)};
+  const bool is_root_or_hypervisor =
+      credentials->uid == 0 || std::ranges::find(hypervisor_users_, credentials->uid) != hypervisor_users_.end();
   owner.evidence = {.in_scope = hypervisor::IsInMachineScope(lines),
                     .in_pod = hypervisor::IsPodsContainer(owner.cgroup),
                     .holds_machine = holds_machine,
-                    .trusted_user = !owner.cgroup.container &&  // root of a container can run any program
-                                    std::ranges::find(trusted_users_, credentials->uid) != trusted_users_.end()};
+                    // root of a container can run any program
+                    .trusted_user = !owner.cgroup.container && is_root_or_hypervisor};
   snapshot::VmMetadata metadata;
   AskLibvirt(process, *argv, *credentials, owner.evidence, *vm, metadata);
   owner.vm = IdentityOf(vm->id, vm->name, metadata);

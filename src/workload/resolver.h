@@ -31,6 +31,7 @@
 #include "workload/hypervisor/kvm_descriptors.h"
 #include "workload/hypervisor/libvirt_status.h"
 #include "workload/hypervisor/vm.h"
+#include "workload/passwd_file.h"
 
 namespace kepler::workload {
 
@@ -56,17 +57,13 @@ struct ProcessOwner {
 
 class Resolver {
  public:
-  /// `procfs`: host.procfs, for files of processes and for 1/root/etc/passwd, which contains the users of hypervisors.
-  /// If that file is unreadable (it needs CAP_SYS_PTRACE), the agent's own /etc/passwd is used: no setting gives the
-  /// host's root directory. `clock` must outlive the resolver.
+  /// `procfs`: host.procfs, for files of processes and for the users of hypervisors (passwd_file.h). `clock` must
+  /// outlive the resolver.
   Resolver(std::string procfs, const Clock& clock, const DeadlineReader::Limits& limits = {});
 
   /// Call before the first Resolve() of a scan. Resets the time for slow processes and the number of descriptors that
-  /// the scan may read.
-  void BeginScan() {
-    reader_.BeginScan();
-    descriptors_.BeginScan();
-  }
+  /// the scan may read, and once a minute reads the users of hypervisors.
+  void BeginScan();
   /// Returns whether the process holds a KVM machine. The check is expensive, so call it only for processes that have
   /// used some CPU time (kvm_descriptors.h). A failure is counted and returned as kNotNow.
   [[nodiscard]] Holds HoldsMachine(const cgroup::ProcessInfo& process);
@@ -127,7 +124,8 @@ class Resolver {
   UniqueFd root_;
   DeadlineReader reader_;
   hypervisor::KvmDescriptors descriptors_;
-  std::vector<uint32_t> trusted_users_;  // root, and the users of hypervisors
+  PasswdFile passwd_;
+  std::vector<uint32_t> hypervisor_users_;
   os::ReadBuffer status_;
   std::map<ContainerId, Known> known_;
   size_t cgroups_ = 0;  // total number of cgroups in known_

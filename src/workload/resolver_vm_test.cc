@@ -55,6 +55,19 @@ TEST_F(ResolverTest, RootOfAContainer_IsNoTrustedUserOfAVm) {
   EXPECT_FALSE(inside.evidence.trusted_user);
 }
 
+TEST_F(ResolverTest, UserOfAHypervisor_IsFoundWithinAMinute) {
+  Show(10, "", "qemu-kvm\0-uuid\0a\0"sv);
+  SetUid(10, 107);
+  const auto is_trusted = [&] {
+    resolver_.BeginScan();
+    return resolver_.Resolve(Process(10, "/usr/bin/qemu-kvm")).evidence.trusted_user;
+  };
+  EXPECT_FALSE(is_trusted()) << "there is no file";
+  tree_.Write("1/root/etc/passwd", "qemu:x:107:107::/:/sbin/nologin\n");
+  clock_.Advance(PasswdFile::kPeriod);
+  EXPECT_TRUE(is_trusted());
+}
+
 TEST_F(ResolverTest, UserOfAVmUnreadable_IsNobodyAndCounted) {
   Show(10, "", "qemu-kvm\0-uuid\0a\0"sv);
   tree_.Write("10/status", "Name:\tx\nUid:\t");
