@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "status/energy_status.h"
+
 namespace kepler::status {
 
 enum class Origin : uint8_t {
@@ -15,6 +17,12 @@ enum class Origin : uint8_t {
 [[nodiscard]] constexpr Origin OriginOf(std::string_view source) {
   if (source == "model") return Origin::kEstimated;
   return source == "fake" ? Origin::kSimulated : Origin::kMeasured;
+}
+
+/// Why a power model estimates the zones of `domain`, for every list of meters.
+[[nodiscard]] constexpr std::string_view WhyEstimated(Domain domain) {
+  return domain == Domain::kPlatform ? "no meter measures the whole machine, so a power model estimates its power"
+                                     : "no meter of the CPUs can be read, so a power model estimates their energy";
 }
 
 [[nodiscard]] constexpr std::string_view ToString(Origin origin) {

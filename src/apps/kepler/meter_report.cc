@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "export/stdout/text_table.h"
 #include "json/document.h"
+#include "status/zone_origin.h"
 
 namespace kepler::agent {
 namespace {
@@ -90,15 +91,15 @@ void JudgeOpen(MeterReport& meter, const status::SourceStatus& status) {
   meter.reason = status.problem ? "a part of it cannot be read: " + status.problem->message : status.doubt;
 }
 
-MeterReport ModelInUse() {
+MeterReport ModelInUse(status::Domain domain) {
   return {.name = "model",
-          .measures = "cpu",
+          .measures = domain == status::Domain::kPlatform ? "machine" : "cpu",
           .state = MeterState::kUsed,
-          .reason = "no meter of the CPUs can be read, so a power model estimates their energy"};
+          .reason = std::string(status::WhyEstimated(domain))};
 }
 
 void ChooseMeters(std::vector<MeterReport>& meters, bool require_meter) {
-  if (!ChooseFirst(meters, "cpu") && !require_meter) meters.push_back(ModelInUse());
+  if (!ChooseFirst(meters, "cpu") && !require_meter) meters.push_back(ModelInUse(status::Domain::kCpu));
   ChooseFirst(meters, "machine");
 }
 

@@ -51,8 +51,8 @@ void JudgeUnreadable(MeterReport& meter, bool is_present, const Error& error);
 /// Judges a meter that was opened, by its zones and its status.
 void JudgeOpen(MeterReport& meter, const status::SourceStatus& status);
 
-/// The power model that replaces the meter of the CPUs.
-[[nodiscard]] MeterReport ModelInUse();
+/// The power model that replaces a meter of the CPUs, or of the machine (Domain::kPlatform).
+[[nodiscard]] MeterReport ModelInUse(status::Domain domain);
 
 /// Marks the meter of the CPUs and the meter of the machine that the agent uses, by the order of `meters`, unless one
 /// is marked. Adds the power model if it replaces the meter of the CPUs.

@@ -10,6 +10,7 @@
 #include "apps/kepler/platform_wiring.h"
 #include "apps/kepler/wiring.h"
 #include "energy/meter.h"
+#include "energy/meter_choice.h"
 
 namespace kepler::agent {
 namespace {
@@ -123,6 +124,21 @@ MeterReport ReportMachine(const BlockingMeter& blocking, const snapshot::Snapsho
   return meter;
 }
 
+/// As energy::UseOf() decides in the agent.
+bool NeedsEstimateOfMachine(const std::vector<MeterReport>& meters) {
+  const auto find = [&](std::string_view measures) {
+    return std::ranges::find_if(
+        meters, [&](const MeterReport& m) { return m.measures == measures && m.state == MeterState::kUsed; });
+  };
+  const auto cpu = find("cpu");
+  if (find("machine") != meters.end() || cpu == meters.end()) return false;
+  if (cpu->name == "model") return true;
+  std::vector<status::Zone> zones;
+  for (const ReportedZone& zone : cpu->zones) zones.push_back({.name = zone.name, .path = {}, .source = {}});
+  const energy::CpuFacts facts = energy::FactsOf(zones);
+  return facts.has_package && !facts.has_platform;
+}
+
 }  // namespace
 
 std::vector<MeterReport> ReportMeters(const Config& config, const snapshot::Snapshot& snapshot, const Clock& clock) {
@@ -134,10 +150,12 @@ std::vector<MeterReport> ReportMeters(const Config& config, const snapshot::Snap
   }
   for (const BlockingMeter& blocking : MakeBlockingMeters(config))
     meters.push_back(ReportMachine(blocking, snapshot, clock));
-  MeterReport model = ModelInUse();
-  model.period = config.freshness.interval;
-  AddZones(model, snapshot, status::Domain::kCpu);
-  if (!model.zones.empty()) meters.push_back(std::move(model));
+  for (const auto domain : {status::Domain::kCpu, status::Domain::kPlatform}) {
+    MeterReport model = ModelInUse(domain);
+    model.period = config.freshness.interval;
+    AddZones(model, snapshot, domain);
+    if (!model.zones.empty()) meters.push_back(std::move(model));
+  }
   ChooseMeters(meters, config.require_meter);
   return meters;
 }
@@ -169,6 +187,8 @@ std::vector<MeterReport> SurveyMeters(const Config& config, const Clock& clock, 
     meters.push_back(std::move(survey.report));
   }
   ChooseMeters(meters, config.require_meter);
+  if (config.model_platform && !config.require_meter && NeedsEstimateOfMachine(meters))
+    meters.push_back(ModelInUse(status::Domain::kPlatform));
   return meters;
 }
 

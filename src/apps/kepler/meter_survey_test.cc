@@ -7,13 +7,18 @@
 
 #include <chrono>
 
+#include "export/api/snapshot_json.h"
 #include "testing/fake_tree.h"
 
 namespace kepler::agent {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// Real time, and a RAPL counter that moves while time is read.
 class MovingClock final : public Clock {
@@ -79,13 +84,14 @@ class MeterSurvey : public ::testing::Test {
 };
 
 TEST_F(MeterSurvey, MachineWithoutAMeter_TheModelIsUsedAndEachReasonIsGiven) {
-  EXPECT_THAT(Survey(), ElementsAre("rapl cpu missing", "hwmon cpu missing", "pm-counters machine missing",
-                                    "redfish machine missing", "dcmi machine missing", "acpi machine missing",
-                                    "psu machine missing", "battery machine missing", "model cpu used"));
+  EXPECT_THAT(Survey(),
+              ElementsAre("rapl cpu missing", "hwmon cpu missing", "pm-counters machine missing",
+                          "redfish machine missing", "dcmi machine missing", "acpi machine missing",
+                          "psu machine missing", "battery machine missing", "model cpu used", "model machine used"));
   for (const MeterReport& meter : meters_) EXPECT_NE(meter.reason, "") << meter.name;
   EXPECT_THAT(Report("redfish").reason, HasSubstr("not configured; set experimental.platform.redfish.enabled"));
   config_.require_meter = true;
-  EXPECT_THAT(Survey(), ::testing::Not(::testing::Contains("model cpu used")));
+  EXPECT_THAT(Survey(), Each(Not(HasSubstr("model"))));
 }
 
 TEST_F(MeterSurvey, TwoPlatformMeters_TheFirstThatAnswersIsUsed) {
@@ -210,6 +216,24 @@ TEST_F(MeterSurvey, RunningAgent_ReportsWhatItsSnapshotHas) {
   const std::string absent = Report("psu").reason;
   Survey();
   EXPECT_EQ(Report("psu").reason, absent) << "the same words as 'kepler meters'";
+}
+
+TEST_F(MeterSurvey, EstimatedMachine_IsInEveryListOfMeters) {
+  Rapl();
+  EXPECT_THAT(Survey(), AllOf(Contains("model machine used"), Not(Contains("model cpu used"))));
+  const std::string reason = Report("model").reason;
+  snapshot::Snapshot snapshot;
+  snapshot.zones = {{.name = "package", .path = "/p", .source = "rapl"},
+                    {.name = "platform", .path = "model", .source = "model", .domain = status::Domain::kPlatform}};
+  snapshot.node.resize(2);
+  snapshot.sources = {Source("rapl"), Source("model")};
+  snapshot.estimates.emplace_back();
+  meters_ = ReportMeters(config_, snapshot, clock_);
+  EXPECT_EQ(Report("model").measures, "machine");
+  EXPECT_EQ(Report("model").reason, reason);
+  EXPECT_EQ(api::MetersOf(snapshot).back().reason, reason);
+  config_.model_platform = false;
+  EXPECT_THAT(Survey(), Each(Not(HasSubstr("model"))));
 }
 
 TEST_F(MeterSurvey, RunningAgent_DeadDeniedAndOverdueMeters) {

@@ -180,8 +180,7 @@ std::vector<MeterState> MetersOf(const snapshot::Snapshot& snapshot) {
   });
   auto model = std::ranges::find(meters, "model", &MeterState::name);
   if (model == meters.end()) model = meters.insert(model, {"model", "in use", ""});
-  model->reason = is_cpu_metered ? "no meter measures the whole machine, so a power model estimates its power"
-                                 : "no meter can be read, so a power model estimates the energy";
+  model->reason = status::WhyEstimated(is_cpu_metered ? Domain::kPlatform : Domain::kCpu);
   return meters;
 }
 

@@ -157,8 +157,9 @@ TEST(MetersOf, StateAndReason) {
   s.sources.assign(1, {});
   s.sources[0].name = "model";
   s.sources[0].up = s.sources[0].has_moved = true;
-  EXPECT_THAT(JsonOf(s), HasSubstr(R"("meters":[{"name":"model","state":"in use","reason":"no meter can be read, so a )"
-                                   R"(power model estimates the energy"}],)"));
+  EXPECT_THAT(JsonOf(s),
+              HasSubstr(R"("meters":[{"name":"model","state":"in use","reason":"no meter of the CPUs can be read, )"
+                        R"(so a power model estimates their energy"}],)"));
 }
 
 }  // namespace
