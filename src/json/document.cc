@@ -128,7 +128,7 @@ std::string Cursor::Path() const {
 
 std::unexpected<Error> Cursor::Refuse(std::string_view reason) const {
   const std::string path = Path();
-  return Fail(ErrorKind::kMalformed, fmt::format("{}: {}", path.empty() ? "the file" : path, reason));
+  return Fail(ErrorKind::kMalformed, path.empty() ? std::string(reason) : fmt::format("{}: {}", path, reason));
 }
 
 std::unexpected<Error> Cursor::RefuseKind(std::string_view wanted) const {

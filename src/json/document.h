@@ -72,7 +72,7 @@ class Cursor {
   /// An error for any other key, with the nearest of `keys`.
   [[nodiscard]] Status OnlyKeys(std::span<const std::string_view> keys) const;
 
-  /// "learner.objective: reason".
+  /// "learner.objective: reason"; of the root only "reason". The caller names the file or the request.
   [[nodiscard]] std::unexpected<Error> Refuse(std::string_view reason) const;
 
  private:

@@ -93,7 +93,7 @@ TEST(JsonCursor, SaysWhatStandsThere) {
   const Cursor root(*json);
   EXPECT_EQ(root.Member("a")->Member("b")->Number().error().message, "a.b: expected a number, found a text");
   EXPECT_EQ(root.Member("a")->Member("c").error().message, "a: \"c\" is missing");
-  EXPECT_EQ(root.Member("c").error().message, "the file: \"c\" is missing");
+  EXPECT_EQ(root.Member("c").error().message, "\"c\" is missing");
   EXPECT_EQ(root.Member("n")->Count(9).error().message, "n: 2.5 is not a whole number from 0 to 9");
   EXPECT_FALSE(root.Member("n")->Members());
   EXPECT_FALSE(root.Member("n")->Elements());
@@ -122,7 +122,7 @@ TEST(JsonCursor, AKeyAndItsValue) {
   EXPECT_THAT(*root.Texts("l"), ElementsAre("a", "b"));
   EXPECT_EQ(root.Elements("l")->size(), 2u);
   EXPECT_THAT(*root.Numbers("numbers"), ElementsAre(1, 2));
-  EXPECT_EQ(root.Text("none").error().message, "the file: \"none\" is missing");
+  EXPECT_EQ(root.Text("none").error().message, "\"none\" is missing");
   EXPECT_EQ(root.Count("n", 1).error().message, "n: 2 is not a whole number from 0 to 1");
   EXPECT_EQ(root.Texts("numbers").error().kind, ErrorKind::kMalformed);
 }

@@ -182,8 +182,7 @@ TEST(WeightsJson, XgboostWithScales) {
   EXPECT_EQ(WattsOf(model, Component::kPackage, {0, 50}), 12);
   EXPECT_THAT(WeightsComplaint(BoosterFile(kCounters, kBooster)),
               HasSubstr("2 features, but Numerical_Variables has 3"));
-  EXPECT_THAT(WeightsComplaint(BoosterFile(kTwo, "e30=")),
-              HasSubstr("XGboost_Weights: the file: \"learner\" is missing"));
+  EXPECT_THAT(WeightsComplaint(BoosterFile(kTwo, "e30=")), HasSubstr("XGboost_Weights: \"learner\" is missing"));
   for (const std::string_view wrong : {"e30", "e3.=", "====", "e30=e30="})
     EXPECT_THAT(WeightsComplaint(BoosterFile(kTwo, wrong)), HasSubstr("not Base64")) << wrong;
   EXPECT_NE(WeightsComplaint(BoosterFile(kTwo, "")), "");

@@ -142,7 +142,7 @@ TEST(XgboostJson, HugeCountsAreRefused) {
 }
 
 TEST(XgboostJson, MissingKeysAreNamed) {
-  EXPECT_EQ(XgboostComplaint("{}"), "the file: \"learner\" is missing");
+  EXPECT_EQ(XgboostComplaint("{}"), "\"learner\" is missing");
   for (const std::string_view key :
        {"objective", "learner_model_param", "base_score", "num_feature", "gradient_booster", "model", "trees",
         "left_children", "right_children", "split_indices", "split_conditions", "default_left"}) {
