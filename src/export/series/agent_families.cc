@@ -1,6 +1,6 @@
+#include "export/series/agent_rows.h"
 #include "export/series/family_table.h"
 #include "export/series/label_names.h"
-#include "export/series/rows.h"
 
 namespace kepler::series {
 namespace {

@@ -133,4 +133,7 @@ void LegacyEvents(const Context& c, Visitor& out) {
   if (!table.events.empty()) AddLegacyUse(c, table, [&](size_t row) { return Of(table.events[row].*kMember); }, out);
 }
 
+/// Number of samples that each process has in the families with the names of 0.7.
+[[nodiscard]] size_t LegacySamplesPerProcess(const Context& c);
+
 }  // namespace kepler::series
