@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "apps/kepler/meter_survey.h"
+#include "apps/kepler/model_wiring.h"
 #include "apps/kepler/node_api.h"
 #include "apps/kepler/push_wiring.h"
 #include "apps/kepler/wiring.h"

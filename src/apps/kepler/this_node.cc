@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "apps/kepler/model_wiring.h"
 #include "os/proc_stat.h"
 #include "os/read_machine_info.h"
 

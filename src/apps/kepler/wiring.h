@@ -13,7 +13,6 @@
 #include "export/prometheus/render_page.h"
 #include "model/machine.h"
 #include "model/model_set.h"
-#include "model_store/model_store.h"
 #include "os/proc_stat.h"
 #include "workload/kubernetes/informer.h"
 
@@ -41,13 +40,6 @@ struct Shared {
 /// Returns the configured source of CPU time; by default BPF if it loads, else /proc. Error: BPF is required but fails.
 [[nodiscard]] Result<std::unique_ptr<activity::ActivitySource>> MakeActivity(const Config& config, const Clock& clock,
                                                                              const SharedProcStat& proc_stat);
-/// Returns the store of power models. Its places are model.server, with this `machine` in the query, and the first of
-/// these that is set: model.sources, MODEL_CONFIG (model_config.h), the default directory. Null if there is no place,
-/// or if meter.require disables all estimates and no model splits energy. Error: the public key cannot be read.
-[[nodiscard]] Result<std::unique_ptr<model_store::ModelStore>> MakeModelStore(const Config& config,
-                                                                              std::shared_ptr<const Clock> clock,
-                                                                              std::shared_ptr<model::ModelBoard> board,
-                                                                              const model::MachineSpec& machine);
 /// Null if the configuration does not enable the names of pods.
 [[nodiscard]] std::unique_ptr<workload::kubernetes::Informer> MakeInformer(const Config& config, const Clock& clock);
 [[nodiscard]] attribution::RetentionPolicy MakeRetention(const Config& config);

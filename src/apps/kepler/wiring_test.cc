@@ -10,6 +10,7 @@
 #include <string>
 
 #include "apps/kepler/config.h"
+#include "apps/kepler/model_wiring.h"
 #include "apps/kepler/push_wiring.h"
 #include "energy/hwmon/chip_rules.h"
 #include "model/model_json.h"
