@@ -124,6 +124,13 @@ while processes_in(cpu_cgroup_paths()) > 2:  # the shell and this one
         self.assertAlmostEqual(report["seconds"], 1.2, delta=0.2)
         self.assertLess(report["cpu_seconds"], 0.02)
 
+    def test_cpu_time_of_a_run_within_the_command_is_named(self):
+        burn = "i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done"
+        code, _, report = measure(binary(), "run", *METER, "--output=/dev/null", "--", "sh", "-c", burn)
+        self.assertEqual(code, 0)
+        self.assertGreater(report["outside_cpu_seconds"], 0.05)
+        self.assertLess(measure("sh", "-c", burn)[2]["outside_cpu_seconds"], 0.01)
+
     def test_what_it_leaves_running_is_said(self):
         with tempfile.TemporaryDirectory() as folder:
             code, shell, report = measure("sh", "-c", f"echo $$; sleep 1000 >/dev/null 2>&1 & echo $! > {folder}/pid")

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -92,7 +93,8 @@ GatedCommand::GatedCommand(GatedCommand&& other) noexcept
       child_(std::move(other.child_)),
       before_(std::exchange(other.before_, std::nullopt)),
       program_(std::move(other.program_)),
-      exit_code_(other.exit_code_) {}
+      exit_code_(other.exit_code_),
+      cpu_time_(other.cpu_time_) {}
 
 GatedCommand::~GatedCommand() {
   if (pid_ >= 0 && gate_.valid()) {
@@ -140,8 +142,11 @@ void GatedCommand::PassSignalsOn() {
 
 void GatedCommand::Collect() {
   int status = 0;
-  while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  rusage used{};
+  while (wait4(pid_, &status, 0, &used) < 0 && errno == EINTR) {
   }
+  for (const timeval& time : {used.ru_utime, used.ru_stime})
+    cpu_time_ += std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
   pid_ = -1;
   constexpr int kSignalled = 128;
   exit_code_ = WIFSIGNALED(status) ? kSignalled + WTERMSIG(status) : WEXITSTATUS(status);

@@ -13,6 +13,7 @@
 
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "base/units.h"
 
 namespace kepler::agent {
 
@@ -32,6 +33,8 @@ class GatedCommand {
   [[nodiscard]] Result<bool> WaitFor(std::chrono::milliseconds time);
   /// After the end: the exit code, or 128 + the number of the signal, as a shell has it.
   [[nodiscard]] int exit_code() const { return exit_code_; }
+  /// After the end: CPU time of the command and of all descendants that were waited for, in any cgroup.
+  [[nodiscard]] Nanoseconds cpu_time() const { return cpu_time_; }
 
  private:
   GatedCommand() = default;
@@ -50,6 +53,7 @@ class GatedCommand {
   std::optional<SignalState> before_;  // of this process; put back by the destructor
   std::string program_;
   int exit_code_ = 0;
+  Nanoseconds cpu_time_{0};
 };
 
 }  // namespace kepler::agent

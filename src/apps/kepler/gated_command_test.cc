@@ -36,6 +36,13 @@ TEST(GatedCommand, ExitCodeIsAsInAShell) {
   EXPECT_EQ(RunToEnd({"sh", "-c", "kill -9 $$"}), 137);
 }
 
+TEST(GatedCommand, CpuTimeHasThatOfItsChildren) {
+  auto command = GatedCommand::Start({"sh", "-c", "(i=0; while [ $i -lt 50000 ]; do i=$((i + 1)); done); true"});
+  ASSERT_TRUE(command && command->LetGo());
+  EXPECT_EQ(ExitCodeOf(*command), 0);
+  EXPECT_GT(command->cpu_time(), 1ms);
+}
+
 TEST(GatedCommand, DoesNothingBeforeItIsLetGo) {
   const testing::FakeTree tree;
   auto command = GatedCommand::Start({"touch", tree.Path("mark")});

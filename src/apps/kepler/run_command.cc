@@ -134,6 +134,7 @@ int Run(const Config& config, const RunOptions& options) {
     (*node)->tick().Run(0);
     FillFrom(*(*node)->board().Latest(), first_tick, id, report);
   }
+  report.outside = std::max(Nanoseconds(0), std::max(command->cpu_time(), used) - report.cpu);
   const std::string text = options.json ? RunJson(report) : RunText(report);
   if (const Status written = WriteReport(options.output, stderr, text); !written) {
     if (!options.output.empty()) std::fputs(text.c_str(), stderr);  // the command cannot be measured again
@@ -157,7 +158,8 @@ int RunCommand(std::vector<const char*> arguments, const BuildInfo& build) {
   if (parsed.action == settings::Action::kReject && !parsed.text.starts_with("kepler run: "))
     return Refuse("error: " + settings::OneLine(parsed), kNotMeasured);
   if (parsed.action != settings::Action::kRun) return settings::WriteOut(parsed, "kepler run");
-  if (options.argv.empty()) return Refuse("there is no command after --; see kepler run --help", kNotMeasured);
+  if (options.argv.empty() || options.argv.front().empty())
+    return Refuse("there is no command after --; see kepler run --help", kNotMeasured);
   if (const Status writable = CheckReportPath(options.output); !writable)
     return Refuse(writable.error().message, kNotMeasured);
   log::Configure(std::max(parsed.config.log_level, log::Level::kError), log::Format::kText, log::Stream::kStderr);

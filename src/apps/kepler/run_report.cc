@@ -98,6 +98,7 @@ void FillFrom(const snapshot::Snapshot& snapshot, BootTime begin, std::string_vi
 std::string RunText(const RunReport& report) {
   using console::Align;
   constexpr std::chrono::milliseconds kMaxFirstTick{500};  // with many processes
+  constexpr std::chrono::milliseconds kMinOutside{10};     // less may be the kernel's rounding
   const double seconds = ToSeconds(report.duration);
   std::string text = fmt::format("\nCommand    {}\nExit code  {}\nTime       {:.3f} s\nCPU time   {:.3f} s",
                                  console::Printable(fmt::format("{}", fmt::join(report.argv, " ")), kMaxCell),
@@ -128,6 +129,11 @@ std::string RunText(const RunReport& report) {
   for (const std::string& zone : report.unmeasured)
     text += fmt::format("Not measured: {}: its meter had no reading within the {:.3f} s\n",
                         console::Printable(zone, kMaxCell), seconds);
+  if (report.outside > std::max<Nanoseconds>(kMinOutside, report.cpu / 100))
+    text += fmt::format(
+        "Not counted: {:.3f} s of CPU time in other cgroups: of a kepler run, systemd-run or container within the "
+        "command\n",
+        ToSeconds(report.outside));
   if (report.left_running > 0)
     text += fmt::format("{} of the command still run{}; the energy is counted up to the end of the command\n",
                         report.left_running == 1 ? "1 process" : fmt::format("{} processes", report.left_running),
@@ -149,11 +155,11 @@ std::string RunJson(const RunReport& report) {
         zone.active.ToJoules(), zone.total.ToJoules(), ToSeconds(zone.measured)));
   }
   return fmt::format(R"({{"version":1,"command":{},"exit_code":{},"seconds":{},"measured_seconds":{},"cpu_seconds":{},)"
-                     R"("cpus":{},"left_running":{},"zones":[{}],"unmeasured":{}}})"
+                     R"("outside_cpu_seconds":{},"cpus":{},"left_running":{},"zones":[{}],"unmeasured":{}}})"
                      "\n",
                      json::QuoteList(report.argv), report.exit_code, ToSeconds(report.duration),
-                     ToSeconds(report.measured), ToSeconds(report.cpu), report.cpus, report.left_running,
-                     fmt::join(zones, ","), json::QuoteList(report.unmeasured));
+                     ToSeconds(report.measured), ToSeconds(report.cpu), ToSeconds(report.outside), report.cpus,
+                     report.left_running, fmt::join(zones, ","), json::QuoteList(report.unmeasured));
 }
 
 }  // namespace kepler::agent

@@ -30,6 +30,7 @@ struct RunReport {
   Nanoseconds duration{0};  // from the start of the command to its end
   Nanoseconds measured{0};  // between the first and the last reading of the meters; a little longer
   Nanoseconds cpu{0};       // of the command and everything that it started
+  Nanoseconds outside{0};   // CPU time of the command that is not in `cpu`: it ran in other cgroups
   size_t cpus = 0;          // online CPUs of the machine
   size_t left_running = 0;  // processes of the command that are still there
   std::vector<RunZone> zones;

@@ -74,6 +74,15 @@ TEST(RunReport, CommandWithoutARowUsedNothing) {
   EXPECT_EQ(report.zones[0].command, Energy());
 }
 
+TEST(RunReport, NamesCpuTimeInOtherCgroups) {
+  RunReport report = ReportOf(Make());
+  report.outside = 9ms;
+  EXPECT_THAT(RunText(report), Not(HasSubstr("other cgroups")));
+  report.outside = 1240ms;
+  EXPECT_THAT(RunText(report), HasSubstr("\nNot counted: 1.240 s of CPU time in other cgroups: "));
+  EXPECT_THAT(RunJson(report), HasSubstr(R"("cpu_seconds":5,"outside_cpu_seconds":1.24,)"));
+}
+
 TEST(RunReport, Text) {
   RunReport report = ReportOf(Make());
   const std::string text = RunText(report);
