@@ -33,14 +33,16 @@ struct kepler_task {
   __u64 counters[KEPLER_COUNTERS];
   __s32 tid;
   __s32 tgid;
-  __s32 parent_tgid; /* only a hint in a record */
-  __u32 uid;         /* real user id in the machine's first user namespace; KEPLER_KERNEL_THREAD */
+  __s32 parent_tgid; /* KEPLER_KERNEL_THREAD for a kernel thread; only a hint in a record */
+  __u32 uid;         /* real user id in the machine's first user namespace; KEPLER_UNKNOWN_UID */
   char comm[KEPLER_COMM_BYTES];
 };
 KEPLER_ASSERT_SIZE(kepler_task, 104);
 
-/* In place of the user id of a kernel thread, which runs as root. No user has this id (chown(2)). */
-#define KEPLER_KERNEL_THREAD 0xffffffffU
+/* In place of the parent: the parent of a kernel thread executes no program. */
+#define KEPLER_KERNEL_THREAD (-1)
+/* The agent did not enable with_uids. No user has this id (chown(2)). */
+#define KEPLER_UNKNOWN_UID 0xffffffffU
 
 /* Row of the iterator "executables": the program of a process. */
 struct kepler_executable {

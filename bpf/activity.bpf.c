@@ -18,6 +18,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 // The agent sets these values before it loads the programs.
 const volatile bool with_cpuacct = false;   // a v1 hierarchy accounts CPU time
 const volatile bool with_counters = false;  // on_switch is loaded
+const volatile bool with_uids = false;      // something shows users
 const volatile __u32 ring_bytes = KEPLER_MIN_RING_BYTES;
 
 struct kepler_totals totals;
@@ -96,8 +97,8 @@ static __always_inline void fill(struct kepler_task* out, struct task_struct* ta
   }
   out->tid = task->pid;
   out->tgid = task->tgid;
-  out->parent_tgid = task->real_parent->tgid;
-  out->uid = task->flags & PF_KTHREAD ? KEPLER_KERNEL_THREAD : BPF_CORE_READ(task, real_cred, uid.val);
+  out->parent_tgid = task->flags & PF_KTHREAD ? KEPLER_KERNEL_THREAD : task->real_parent->tgid;
+  out->uid = with_uids ? BPF_CORE_READ(task, real_cred, uid.val) : KEPLER_UNKNOWN_UID;
   __builtin_memcpy(out->comm, task->comm, sizeof(out->comm));
   __builtin_memset(out->counters, 0, sizeof(out->counters));
   if (!with_counters) return;

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/ids.h"
 #include "os/proc_stat.h"
 
 namespace kepler::activity {
@@ -52,6 +53,7 @@ Result<os::CgroupLines> ProcessReader::CgroupLines(int32_t pid) {
 }
 
 Result<uint32_t> ProcessReader::RealUid(int32_t pid) {
+  if (!with_uids_) return kUnknownUid;
   KEPLER_TRY(const std::string_view text, os::ReadRecordAt(dir_, PathOf(pid, "status"), status_));
   return os::ParseRealUid(text);
 }

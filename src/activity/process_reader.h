@@ -23,7 +23,8 @@ class ProcessReader {
   /// Otherwise a read silently returns the time of another process.
   [[nodiscard]] static CpuSource SourceFor(const std::string& procfs);
 
-  explicit ProcessReader(CpuSource source) : source_(source) {}
+  /// `with_uids`: RealUid() reads the user of a process. Otherwise it is unknown, without a read.
+  explicit ProcessReader(CpuSource source, bool with_uids = false) : source_(source), with_uids_(with_uids) {}
 
   /// The caller keeps ownership of `procfs_fd`.
   void SetDirectory(int procfs_fd) { dir_ = procfs_fd; }
@@ -34,7 +35,7 @@ class ProcessReader {
   [[nodiscard]] Result<std::string_view> Exe(int32_t pid);  // without " (deleted)"
   [[nodiscard]] Result<std::string_view> Cgroup(int32_t pid);
   [[nodiscard]] Result<os::CgroupLines> CgroupLines(int32_t pid);
-  [[nodiscard]] Result<uint32_t> RealUid(int32_t pid);
+  [[nodiscard]] Result<uint32_t> RealUid(int32_t pid);  // kUnknownUid without `with_uids`
 
   /// Returns CPU time of all threads since process start, exited threads included. Empty if the process does not exist.
   [[nodiscard]] static std::optional<Nanoseconds> ReadClock(int32_t pid);
@@ -44,6 +45,7 @@ class ProcessReader {
   [[nodiscard]] const char* PathOf(int32_t pid, std::string_view file);
 
   CpuSource source_;
+  bool with_uids_;
   int dir_ = -1;
   char path_[32] = {};
   os::ReadBuffer stat_;

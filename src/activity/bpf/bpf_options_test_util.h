@@ -4,6 +4,6 @@
 
 namespace kepler::activity::bpf {
 
-inline const BpfOptions kHere = {.procfs = "/proc", .sysfs = "/sys"};
+inline const BpfOptions kHere = {.procfs = "/proc", .sysfs = "/sys", .with_uids = true};
 
 }  // namespace kepler::activity::bpf

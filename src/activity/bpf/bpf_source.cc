@@ -25,7 +25,7 @@ BpfSource::BpfSource(const BpfOptions& options, const Clock& clock, const cgroup
       cgroups_(trees, cgroup::ReadOwnLines(options.procfs)),
       files_(options.procfs),
       table_(cgroups_, files_),
-      hidden_(options.procfs, trees),
+      hidden_(options.procfs, trees, options.with_uids),
       audit_(trees, cgroup::ReadOwnLines(options.procfs)) {
   status_.name = "bpf";
   status_.time = options.time;
@@ -191,8 +191,9 @@ Result<std::unique_ptr<BpfSource>> BpfSource::Create(const BpfOptions& options, 
     else
       log::Warn("performance counters are unavailable, using CPU time as weight", {{"err", counters.error().message}});
   }
-  auto programs = Programs::Load(
-      {.with_cpuacct = trees.cpuacct.has_value(), .counters = source->counters_ ? &*source->counters_ : nullptr});
+  auto programs = Programs::Load({.with_cpuacct = trees.cpuacct.has_value(),
+                                  .with_uids = options.with_uids,
+                                  .counters = source->counters_ ? &*source->counters_ : nullptr});
   if (!programs) {
     const std::string missing = Missing(facts);
     return Fail(programs.error().kind,

@@ -30,6 +30,7 @@ struct BpfOptions {
   std::string procfs;  // host.procfs
   std::string sysfs;   // host.sysfs; the cgroup trees are below its fs/cgroup
   CounterKind counters = CounterKind::kOff;
+  bool with_uids = false;  // report users of processes; otherwise they are unknown
   TimeAccounting time = {};
   std::shared_ptr<os::ProcStatReader> proc_stat = nullptr;  // null: the source creates a reader
 };

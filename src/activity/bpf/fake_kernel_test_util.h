@@ -36,8 +36,8 @@ inline kepler_task TaskOf(const FakeThread& thread, uint64_t start, uint64_t gro
   task.cgroup_v2 = thread.cgroup;
   task.tid = thread.tid;
   task.tgid = thread.tgid;
-  task.parent_tgid = thread.parent;
-  task.uid = thread.kernel_thread ? KEPLER_KERNEL_THREAD : thread.uid;
+  task.parent_tgid = thread.kernel_thread ? KEPLER_KERNEL_THREAD : thread.parent;
+  task.uid = thread.uid;
   std::memcpy(task.comm, thread.comm.data(), std::min<size_t>(thread.comm.size(), sizeof(task.comm)));
   return task;
 }

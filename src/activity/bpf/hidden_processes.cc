@@ -108,9 +108,9 @@ Result<HiddenProcesses::Hidden> HiddenProcesses::Identify(int32_t pid) {
   found.start_ticks = stat->start_ticks;
   kepler_task& row = found.row;
   row.tid = row.tgid = pid;
-  row.parent_tgid = stat->ppid;
+  row.parent_tgid = stat->kernel_thread() ? KEPLER_KERNEL_THREAD : stat->ppid;
   row.start = stat->start_ticks * Tick();
-  row.uid = stat->kernel_thread() ? KEPLER_KERNEL_THREAD : *uid;
+  row.uid = *uid;
   std::memcpy(row.comm, stat->comm.data(), std::min<size_t>(stat->comm.size(), sizeof(row.comm) - 1));
   if (reader_.source() == ProcessReader::CpuSource::kStat)
     row.ran = static_cast<uint64_t>(ProcessReader::CpuOf(*stat).count());

@@ -19,9 +19,9 @@ namespace kepler::activity::bpf {
 
 class HiddenProcesses {
  public:
-  /// `procfs`: same as for ProcessFiles. `trees`: used to find cgroup ids.
-  HiddenProcesses(std::string procfs, cgroup::Trees trees)
-      : procfs_(std::move(procfs)), trees_(std::move(trees)), reader_(ProcessReader::SourceFor(procfs_)) {}
+  /// `procfs`: same as for ProcessFiles. `trees`: used to find cgroup ids. `with_uids`: as in BpfOptions.
+  HiddenProcesses(std::string procfs, cgroup::Trees trees, bool with_uids = false)
+      : procfs_(std::move(procfs)), trees_(std::move(trees)), reader_(ProcessReader::SourceFor(procfs_), with_uids) {}
 
   /// Lists /proc if the period has passed. Call right before a pass.
   void BeforePass(BootTime now);

@@ -48,7 +48,7 @@ class HiddenProcessesTest : public ::testing::Test {
   }
 
   FakeKernel kernel_;
-  HiddenProcesses hidden_{kernel_.tree.Path("proc"), {}};
+  HiddenProcesses hidden_{kernel_.tree.Path("proc"), {}, /*with_uids=*/true};
 };
 
 TEST_F(HiddenProcessesTest, WhoIsInProcOnly_HasASeriesAndItsTimeFromNowOn) {
@@ -190,6 +190,20 @@ TEST_F(HiddenProcessesTest, ItsCgroup_IsThatOfProc) {
   ASSERT_NE(kernel_.Find(7), nullptr);
   EXPECT_EQ(kernel_.Find(7)->info->cgroup->lines,
             (std::vector<os::CgroupLine>{{3, "cpu,cpuacct", "/box"}, {0, "", "/"}}));
+}
+
+TEST_F(HiddenProcessesTest, WithoutUsers_StatusIsNotRead) {
+  HiddenProcesses hidden(kernel_.tree.Path("proc"), {});
+  WriteStat(7, "hidden", 1, 10);
+  kernel_.tree.Remove("proc/7/status");
+  hidden.BeforePass(kernel_.clock.Now());
+  kernel_.BeginScan(std::chrono::seconds(1));
+  kernel_.Show(kernel_.living.at(1));
+  hidden.AfterPass(kernel_.table);
+  kernel_.EndScan();
+  ASSERT_NE(kernel_.Find(7), nullptr);
+  EXPECT_EQ(kernel_.Find(7)->info->uid, kUnknownUid);
+  EXPECT_EQ(hidden.failed(), 0U);
 }
 
 TEST_F(HiddenProcessesTest, ProcThatCannotBeListed_IsCountedAndFoundAgain) {

@@ -1,5 +1,6 @@
 // BpfSource on the kernel that runs the tests.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "activity/behaviour_suite.h"
 #include "activity/bpf/bpf_options_test_util.h"
@@ -20,6 +21,21 @@ struct BpfFactory {
     return nullptr;
   }
 };
+
+TEST(BpfSourceLive, WithoutUsers_UsersAreUnknown) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+  const SystemClock clock;
+  const auto source = bpf::BpfSource::Create({.procfs = "/proc", .sysfs = "/sys"}, clock);
+  ASSERT_TRUE(source) << source.error().message;
+  ActivitySample sample;
+  ASSERT_TRUE((*source)->Sample(sample));
+  bool found_kernel_thread = false;
+  for (const ProcessSample& process : sample.processes) {
+    EXPECT_EQ(process.info->uid, kUnknownUid) << process.info->comm;
+    found_kernel_thread |= process.info->kernel_thread;
+  }
+  EXPECT_TRUE(found_kernel_thread);
+}
 
 INSTANTIATE_TYPED_TEST_SUITE_P(Bpf, ActivityBehaviour, BpfFactory);
 

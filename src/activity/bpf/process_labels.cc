@@ -11,7 +11,7 @@ namespace {
 
 bool SameLabels(const kepler_task& a, const kepler_task& b) {
   return a.cgroup_v2 == b.cgroup_v2 && a.cgroup_cpuacct == b.cgroup_cpuacct && a.uid == b.uid &&
-         std::memcmp(a.comm, b.comm, sizeof(a.comm)) == 0;
+         IsKernelThread(a) == IsKernelThread(b) && std::memcmp(a.comm, b.comm, sizeof(a.comm)) == 0;
 }
 
 }  // namespace
@@ -41,9 +41,9 @@ void ProcessLabels::Refresh(Slot slot, uint64_t start, Life life, bool hidden, B
   Entry& entry = entries_[slot];
   cgroup::ProcessInfo& info = entry.info;
   const bool same_name = entry.version != 0 && info.comm == CommOf(entry.leader);
-  bool changed = !same_name || info.uid != UidOf(entry.leader);
+  bool changed = !same_name || info.uid != entry.leader.uid;
   info.comm = CommOf(entry.leader);
-  info.uid = UidOf(entry.leader);
+  info.uid = entry.leader.uid;
   info.kernel_thread = IsKernelThread(entry.leader);
   if (entry.read_exe && !info.kernel_thread) changed |= RefreshExe(entry, start, life, hidden, same_name, now);
   const auto read = [&] { return files_.Cgroups(entry.leader.tgid, now); };

@@ -60,6 +60,7 @@ Result<Skeleton> Open(const ProgramsOptions& options, const std::vector<std::str
   Skeleton skeleton(activity_programs__open_opts(&open));
   if (!skeleton) return FailLoad("open BPF object", errno, log);
   skeleton->rodata->with_cpuacct = options.with_cpuacct;
+  skeleton->rodata->with_uids = options.with_uids;
   const bool with_counters = options.counters != nullptr && std::ranges::none_of(left_out, IsForCounters);
   bpf_program* program = nullptr;
   bpf_object__for_each_program(program, skeleton->obj) {

@@ -31,6 +31,7 @@ using Skeleton = std::unique_ptr<activity_programs, FreeBpf>;
 
 struct ProgramsOptions {
   bool with_cpuacct = false;               // a v1 hierarchy accounts CPU time
+  bool with_uids = false;                  // read users of processes; costs about 5 % of a pass
   const PerfCounters* counters = nullptr;  // null: no program on the context-switch path; must outlive the programs
   std::string btf_path = {};  // BTF file for a kernel without its own type information; "": the running kernel's
   std::vector<std::string> leave_out = {};  // programs to treat as refused by the kernel

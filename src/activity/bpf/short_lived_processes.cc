@@ -108,7 +108,7 @@ void ShortLivedProcesses::Report(CgroupDirectory& cgroups, ActivitySample& out) 
     out.short_lived.push_back({.key = KeyOf(process.leader.tgid, process.leader.start),
                                .comm = CommOf(process.leader),
                                .exe = process.exe,
-                               .uid = UidOf(process.leader),
+                               .uid = process.leader.uid,
                                .cgroups = membership.get(),
                                .cpu = Nanoseconds(static_cast<int64_t>(process.tally.ran)),
                                .events = process.tally.events,

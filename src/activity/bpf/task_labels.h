@@ -23,9 +23,8 @@ template <size_t kBytes>
   return {field, ::strnlen(field, kBytes)};
 }
 [[nodiscard]] inline std::string_view CommOf(const kepler_task& task) { return TextOf(task.comm); }
-[[nodiscard]] inline bool IsKernelThread(const kepler_task& task) { return task.uid == KEPLER_KERNEL_THREAD; }
-/// Returns the real user id of the thread, as /proc shows it.
-[[nodiscard]] inline uint32_t UidOf(const kepler_task& task) { return IsKernelThread(task) ? 0 : task.uid; }
+[[nodiscard]] inline bool IsKernelThread(const kepler_task& task) { return task.parent_tgid == KEPLER_KERNEL_THREAD; }
+static_assert(KEPLER_UNKNOWN_UID == kUnknownUid);
 [[nodiscard]] inline bool IsLeader(const kepler_task& task) { return task.tid == task.tgid; }
 /// Returns true if the kernel's sum in a leader's record exceeds the time of the leader.
 [[nodiscard]] inline bool HadThreads(const kepler_task& leader) { return leader.group_ran_dead > leader.ran; }

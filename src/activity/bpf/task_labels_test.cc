@@ -51,11 +51,13 @@ TEST_F(TaskLabelsTest, ShortLivedProcess_HasTheUserOfItsRecord) {
   EXPECT_EQ(kernel_.sample.short_lived[0].uid, 4'294'967'294U);
 }
 
-TEST_F(TaskLabelsTest, KernelThread_RunsAsRoot) {
-  kernel_.Start({.tid = 80, .tgid = 80, .kernel_thread = true});
+TEST_F(TaskLabelsTest, KernelThreadThatExecutesAProgram_IsAProcessAtTheNextScan) {
+  kernel_.Start({.tid = 80, .tgid = 80, .comm = "modprobe", .kernel_thread = true});
   kernel_.Scan();
   EXPECT_TRUE(kernel_.Find(80)->info->kernel_thread);
-  EXPECT_EQ(kernel_.Find(80)->info->uid, 0U);
+  kernel_.living[80].kernel_thread = false;
+  kernel_.Scan();
+  EXPECT_FALSE(kernel_.Find(80)->info->kernel_thread);
 }
 
 TEST_F(TaskLabelsTest, ExecOfTheNextProcessOfAPid_DoesNotNameTheOneThatEnded) {

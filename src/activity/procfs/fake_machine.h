@@ -78,7 +78,7 @@ class FakeMachine {
     return *source_;
   }
   [[nodiscard]] ProcfsOptions MakeOptions() const {
-    return {.procfs = tree.Path("proc"), .sysfs = tree.Path("sys"), .time = time};
+    return {.procfs = tree.Path("proc"), .sysfs = tree.Path("sys"), .with_uids = with_uids, .time = time};
   }
 
   /// So much later.
@@ -117,7 +117,8 @@ class FakeMachine {
 
   testing::FakeTree tree;
   testing::FakeClock clock;
-  TimeAccounting time;  // what the kernel keeps apart; before the first use of source()
+  bool with_uids = true;  // before the first use of source()
+  TimeAccounting time;    // what the kernel keeps apart; before the first use of source()
   ActivitySample sample;
   std::string last_error;
 

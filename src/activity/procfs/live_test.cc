@@ -20,7 +20,8 @@ struct ProcfsFactory {
                                              .remembers_gone_cgroups = false,
                                              .max_relative_error = 0.05};
   static std::unique_ptr<ActivitySource> Make(const Clock& clock) {
-    return std::make_unique<procfs::ProcfsSource>(procfs::ProcfsOptions{.procfs = "/proc", .sysfs = "/sys"}, clock);
+    return std::make_unique<procfs::ProcfsSource>(
+        procfs::ProcfsOptions{.procfs = "/proc", .sysfs = "/sys", .with_uids = true}, clock);
   }
 };
 

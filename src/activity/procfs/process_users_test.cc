@@ -56,6 +56,16 @@ TEST_F(ProcessUsers, IdleProcess_UserIsReadAgainInRotation) {
   EXPECT_EQ(machine_.Find(199)->info->uid, 1000U) << "200 processes, 16 a scan: seen within 13";
 }
 
+TEST_F(ProcessUsers, WithoutUsers_StatusIsNotRead) {
+  machine_.with_uids = false;
+  machine_.SetMachineBusy(0);
+  machine_.Put({.pid = 10});
+  machine_.tree.MakeDir("proc/10/status");  // each read would fail, and be counted
+  for (int scan = 0; scan < 3; ++scan) machine_.Scan();
+  EXPECT_EQ(machine_.Find(10)->info->uid, kUnknownUid);
+  EXPECT_EQ(machine_.source().status().failed_reads, 0U);
+}
+
 TEST_F(ProcessUsers, UnreadableStatus_UserIsUnknown) {
   machine_.Put({.pid = 10});
   machine_.Scan();

@@ -9,15 +9,15 @@
 namespace kepler::activity::procfs {
 namespace {
 
-ProcessReader MakeReader(const std::string& procfs) {
-  const auto source = ProcessReader::SourceFor(procfs);
+ProcessReader MakeReader(const ProcfsOptions& options) {
+  const auto source = ProcessReader::SourceFor(options.procfs);
   if (source == ProcessReader::CpuSource::kStat) {
     log::Warn(
         "CPU clocks of processes are unavailable because host.procfs shows another pid namespace, using PID/stat in "
         "clock ticks; run in the host's pid namespace (hostPID)",
-        {{"procfs", procfs}});
+        {{"procfs", options.procfs}});
   }
-  return ProcessReader(source);
+  return ProcessReader(source, options.with_uids);
 }
 
 }  // namespace
@@ -27,7 +27,7 @@ ProcfsSource::ProcfsSource(ProcfsOptions options, const Clock& clock)
       clock_(clock),
       accounts_(cgroup::FindTrees(options_.sysfs, options_.procfs), cgroup::ReadOwnLines(options_.procfs), ::getpid()),
       memberships_(accounts_.owners()),
-      table_(MakeReader(options_.procfs), memberships_, status_),
+      table_(MakeReader(options_), memberships_, status_),
       proc_stat_(options_.proc_stat ? options_.proc_stat
                                     : std::make_shared<os::ProcStatReader>(options_.procfs, clock)) {
   status_.name = "procfs";

@@ -18,8 +18,9 @@
 namespace kepler::activity::procfs {
 
 struct ProcfsOptions {
-  std::string procfs;  // host.procfs
-  std::string sysfs;   // host.sysfs; the cgroup trees are below its fs/cgroup
+  std::string procfs;      // host.procfs
+  std::string sysfs;       // host.sysfs; the cgroup trees are below its fs/cgroup
+  bool with_uids = false;  // report users of processes; otherwise they are unknown
   TimeAccounting time = {};
   std::shared_ptr<os::ProcStatReader> proc_stat = nullptr;  // null: the source creates a reader
   Handover before = {};                                     // state of the source that this one replaces

@@ -82,11 +82,16 @@ TimeAccounting ReadTimeAccounting(const Host& host) {
   return {};
 }
 
-std::unique_ptr<activity::ActivitySource> MakeProcfs(const Host& host, TimeAccounting time, const Clock& clock,
-                                                     const SharedProcStat& proc_stat,
-                                                     const activity::Handover& before) {
-  return std::make_unique<activity::procfs::ProcfsSource>(
-      activity::procfs::ProcfsOptions{host.procfs, host.sysfs, time, proc_stat, before}, clock);
+/// Every exporter shows the levels of metricsLevel only.
+bool ShowsUsers(const Config& config) { return (config.metrics_level.bits & series::kUser) != 0; }
+
+activity::procfs::ProcfsOptions MakeProcfsOptions(const Config& config, TimeAccounting time,
+                                                  const SharedProcStat& proc_stat) {
+  return {.procfs = config.host.procfs,
+          .sysfs = config.host.sysfs,
+          .with_uids = ShowsUsers(config),
+          .time = time,
+          .proc_stat = proc_stat};
 }
 
 activity::bpf::BpfOptions MakeBpfOptions(const Config& config, TimeAccounting time, const SharedProcStat& proc_stat) {
@@ -97,6 +102,7 @@ activity::bpf::BpfOptions MakeBpfOptions(const Config& config, TimeAccounting ti
           .counters = !counted                 ? CounterKind::kOff
                       : config.software_events ? CounterKind::kSoftware
                                                : CounterKind::kHardware,
+          .with_uids = ShowsUsers(config),
           .time = time,
           .proc_stat = proc_stat};
 }
@@ -141,14 +147,17 @@ Result<std::unique_ptr<activity::ActivitySource>> MakeActivity(const Config& con
                                                                const SharedProcStat& proc_stat) {
   const ActivityChoice wanted = config.activity_source;
   const TimeAccounting time = ReadTimeAccounting(config.host);
+  const auto make_procfs = [options = MakeProcfsOptions(config, time, proc_stat),
+                            &clock](const activity::Handover& before) {
+    auto with_before = options;
+    with_before.before = before;
+    return std::make_unique<activity::procfs::ProcfsSource>(std::move(with_before), clock);
+  };
   if (wanted != ActivityChoice::kProcfs) {
     auto bpf = activity::bpf::BpfSource::Create(MakeBpfOptions(config, time, proc_stat), clock);
     if (bpf) {
       // Whatever was asked for: no fault stops an agent that runs.
-      const auto fall_back = [host = config.host, time, &clock, proc_stat](const activity::Handover& before) {
-        return MakeProcfs(host, time, clock, proc_stat, before);
-      };
-      return std::make_unique<activity::FallbackSource>(*std::move(bpf), fall_back, clock);
+      return std::make_unique<activity::FallbackSource>(*std::move(bpf), make_procfs, clock);
     }
     if (wanted == ActivityChoice::kBpf)
       return Fail(bpf.error().kind, "activity.source: bpf: " + bpf.error().message +
@@ -156,7 +165,7 @@ Result<std::unique_ptr<activity::ActivitySource>> MakeActivity(const Config& con
     log::Warn("BPF is unavailable, using /proc for CPU time; short-lived processes are known by their cgroup only",
               {{"err", bpf.error().message}});
   }
-  return MakeProcfs(config.host, time, clock, proc_stat, {});
+  return make_procfs({});
 }
 
 std::unique_ptr<workload::kubernetes::Informer> MakeInformer(const Config& config, const Clock& clock) {
@@ -191,8 +200,7 @@ pipeline::SeriesLimits MakeLimits(const Config& config) {
       .processes = {static_cast<size_t>(limits.max_processes), Power::Watts(limits.min_watts), limits.kernel_threads},
       .max_label_bytes = static_cast<size_t>(limits.max_label_length),
       .containers_show_pods = config.labels != series::LabelSet::kV011 || config.names != series::NameSet::kV011,
-      // Every exporter and every reader of JSON lines shows the levels of metricsLevel only.
-      .names_users = (config.metrics_level.bits & series::kUser) != 0};
+      .names_users = ShowsUsers(config)};
 }
 
 prometheus::RenderOptions MakeRenderOptions(const Config& config, const BuildInfo& build) {
