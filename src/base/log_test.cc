@@ -60,6 +60,7 @@ TEST(Log, LevelOff_WritesNothing) {
 TEST(LogLimiter, EndlessCauses_StayBounded) {
   LogLimiter limiter;
   for (int i = 0; i < 10'000; ++i) EXPECT_TRUE(limiter.Ask("cause " + std::to_string(i), BootTime{}).pass);
+  EXPECT_TRUE(limiter.Ask("cause 0", BootTime{}).pass) << "forgotten";
 }
 
 TEST(Log, TextLine_IsSlogShapedAndQuotesWhatNeedsIt) {

@@ -412,6 +412,7 @@ TEST_F(ProcessRules, AbsurdNumbersInStat_NeverGiveNegativeTime) {
   machine_.Put({.pid = 10, .ticks = 5});
   machine_.Put({.pid = 12, .ticks = UINT64_MAX, .start = UINT64_MAX});
   machine_.Scan();
+  ASSERT_EQ(machine_.sample.processes.size(), 3U);
   for (const auto& process : machine_.sample.processes) EXPECT_GE(process.cpu.count(), 0);
 }
 
