@@ -1,5 +1,6 @@
 """Starting and stopping: bad configuration, no meter, no rights, signals."""
 import contextlib
+import glob
 import json
 import os
 import re
@@ -618,6 +619,16 @@ class Signals(unittest.TestCase):
             wait_until(lambda: reload_metric("successful") == 0, "the failure in the metrics")
             self.assertEqual(reload_metric("success_timestamp_seconds"), success)
 
+    @staticmethod
+    def waits_for_its_reader(pid):
+        """Whether the exporter's thread polls two descriptors: between two reports it polls only the one that stops it."""
+        for task in glob.glob(f"/proc/{pid}/task/*"):
+            with contextlib.suppress(OSError), open(f"{task}/comm", encoding="ascii") as comm:  # a thread may end meanwhile
+                if comm.read() == "stdout\n":
+                    with open(f"{task}/syscall", encoding="ascii") as syscall:
+                        return syscall.read().split()[2:3] == ["0x2"]  # poll(descriptors, number, ...)
+        return False
+
     def test_sigterm_ends_it_while_nobody_reads_the_stdout_exporter(self):
         reader, writer = os.pipe()
         self.addCleanup(os.close, reader)
@@ -629,7 +640,7 @@ class Signals(unittest.TestCase):
                 os.write(filler, bytes(4096))
         os.close(filler)
         with Agent("--exporter.stdout", "--monitor.interval=500ms", stdout=writer) as agent:
-            time.sleep(3)  # a report is printed every two seconds
+            wait_until(lambda: self.waits_for_its_reader(agent.process.pid), "the stdout exporter to wait for its reader")
             self.assertEqual(agent.get("/metrics")[0], 200)
             self.assertEqual(agent.stop(seconds=5), 0)
 
