@@ -64,6 +64,14 @@ expect "CI names who is skipped" "    skipped: release-tests: e2e.start: no root
 .ci/run asan_ubsan tsan >/dev/null || true
 expect "CI calls README's command" "test.sh |test.sh |test.sh --preset asan-ubsan|test.sh --preset tsan|" \
   "$(tr '\n' '|' <calls)"
+mkdir -p build/package
+touch build/package/kepler_1_amd64.deb
+printf '#!/bin/sh\nmkdir -p build/image; echo "5 0 1" >build/image/totals; echo runs: no root >build/image/skipped\n' >tools/image.sh
+chmod +x tools/image.sh
+expect "CI counts the image next to another step" "14 passed, 2 failed" "$(.ci/run image release | tail -n 1)"
+expect "each step has its own skipped tests" "image:    skipped: runs: no root" \
+  "$(.ci/run release image | awk '/ s, / {name = $1} /skipped: runs/ {print name ":" $0}')"
+expect "the last step may be the image" "6 passed, 0 failed" "$(.ci/run image | tail -n 1)"
 printf '#!/bin/sh\nrm -f build/logs/totals; exit 1\n' >tools/test.sh
 expect "a build that fails is one failed check" "0 passed, 1 failed" "$(.ci/run release | tail -n 1)"
 echo "tools/lib.sh, tools/tidy.sh, .ci/run: fine"
