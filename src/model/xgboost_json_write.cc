@@ -16,6 +16,9 @@ constexpr float kAlwaysLeft = std::numeric_limits<float>::max();
 constexpr float kAlwaysRight = std::numeric_limits<float>::lowest();
 constexpr uint32_t kNoParent = std::numeric_limits<int32_t>::max();
 
+/// A value beyond the range of float becomes the largest or smallest float, because JSON has no infinity.
+float Nearest(double value) { return static_cast<float>(std::clamp<double>(value, kAlwaysRight, kAlwaysLeft)); }
+
 /// Threshold of the raw value for a threshold of the prepared value.
 float RawThreshold(const Predictor& predictor, const Trees::Node& node) {
   double threshold = node.value;
@@ -29,7 +32,7 @@ float RawThreshold(const Predictor& predictor, const Trees::Node& node) {
     if (threshold > range.max) return kAlwaysLeft;
     if (threshold <= range.min) return kAlwaysRight;
   }
-  const auto rounded = static_cast<float>(threshold);
+  const float rounded = Nearest(threshold);
   return rounded < threshold ? std::nextafter(rounded, kAlwaysLeft) : rounded;
 }
 
@@ -49,7 +52,7 @@ Status AddTrees(const Predictor& predictor, double weight, double& base, Trees& 
   for (const uint32_t root : trees->roots) to.roots.push_back(first + root);
   for (Trees::Node node : trees->nodes) {
     const bool is_leaf = node.left == 0;
-    node.value = is_leaf ? static_cast<float>(weight * node.value) : RawThreshold(predictor, node);
+    node.value = is_leaf ? Nearest(weight * node.value) : RawThreshold(predictor, node);
     if (!is_leaf) {
       node.left += first;
       node.right += first;
@@ -126,7 +129,7 @@ Result<std::string> WriteXgboostJson(const PowerModel& model, const ComponentMod
   text += fmt::format("\"trees\":[\n{}]}},\"name\":\"gbtree\"}},", texts);
   text += fmt::format(R"("learner_model_param":{{"base_score":"{}","boost_from_average":"1","num_class":"0",)"
                       R"("num_feature":"{}","num_target":"1"}},)",
-                      FloatText(static_cast<float>(base)), model.features.size());
+                      FloatText(Nearest(base)), model.features.size());
   return text +
          R"("objective":{"name":"reg:squarederror","reg_loss_param":{"scale_pos_weight":"1"}}},"version":[2,1,0]})"
          "\n";

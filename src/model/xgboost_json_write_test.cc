@@ -64,6 +64,14 @@ TEST(XgboostJsonWrite, ScalesAndLimits_AreInTheThresholds) {
   EXPECT_EQ(limited.nodes[0].value, std::numeric_limits<float>::max());     // 0.25 at most is always below 0.5
 }
 
+TEST(XgboostJsonWrite, ThresholdsBeyondFloat_AreTheLargestFloat) {
+  Trees trees = TwoSplits();
+  trees.nodes[3].value = -3e38F;
+  const Trees scaled = Again({.limits = {}, .scale = {1e9, 1e39}, .formula = trees});
+  EXPECT_EQ(scaled.nodes[0].value, std::numeric_limits<float>::max());
+  EXPECT_EQ(scaled.nodes[3].value, std::numeric_limits<float>::lowest());
+}
+
 TEST(XgboostJsonWrite, BlendsOfTrees_AreOneList) {
   const Predictor part{.limits = {}, .scale = {}, .formula = TwoSplits()};
   const Trees blended =
