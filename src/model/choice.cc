@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "model/zone_status.h"
+
 namespace kepler::model {
 namespace {
 
@@ -70,10 +72,11 @@ Judged<Choice> Judge(const KnownModel& known, Component wanted, const Situation&
   const double similarity = SimilarityTo(model.machine, here.machine);
   const auto match = CheckMachine(model, similarity, here.machine);
   if (!match && !known.chosen) return std::unexpected(match.error());
+  const StatedError stated = ErrorOf(*component, Name(match.value_or(Match::kNamed)));
   return Choice{.component = static_cast<size_t>(component - model.components.begin()),
                 .match = match.value_or(Match::kNamed),
                 .similarity = similarity,
-                .expected = match && *match == Match::kSameMachine ? component->accuracy : component->unseen};
+                .expected = stated.basis == kTrainingMachine ? std::nullopt : stated.accuracy};
 }
 
 std::string ExplainFeatures(const PowerModel& model, Component wanted, const Situation& here) {
@@ -108,8 +111,8 @@ std::string Explain(const PowerModel& model, Unfit reason, Component wanted, con
                      std::floor(SimilarityTo(model.machine, here.machine) * 100), kMinSimilarity * 100);
 }
 
-/// Rank of a model; smaller is better. An error of 0 % means that no row reached one milliwatt, so no power was
-/// metered. Models with equal ranks are the same model from the same source.
+/// Rank of a model; smaller is better. A MAPE of 0 is unknown. Models with equal ranks are the same model from the same
+/// source.
 auto RankOf(const Choice& choice, const KnownModel& known, bool only_load) {
   const bool states = choice.expected && choice.expected->mape > 0 && std::isfinite(choice.expected->mape);
   const bool lacks_idle = !only_load && known.model.output == OutputType::kDynPower;

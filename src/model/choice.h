@@ -45,15 +45,15 @@ struct Choice {
   size_t component = 0;  // index in the model's components
   Match match = Match::kNamed;
   double similarity = 0;  // similarity of the training machine; 1 for this machine
-  /// Error that the model states for a machine like this one: `accuracy` on the training machine, `unseen` on other
-  /// machines. Empty if the file states no applicable error.
+  /// Error that the model states for a machine like this one, as in ErrorOf(). Empty if the file states no error, or
+  /// only the error of a training machine that is not this machine.
   std::optional<Accuracy> expected;
 };
 
 /// Returns the best of `models` for `wanted`, in this order:
 /// * a model that was named explicitly;
 /// * AbsPower before DynPower, unless only dynamic power is needed;
-/// * models with an applicable error, by MAPE (0 % counts as no error, because no row was metered);
+/// * models with an applicable MAPE, by MAPE;
 /// * other models, by similarity;
 /// * name, version (larger first) and source.
 /// If no model fits, the error gives the reason for each model. kNotFound: no model has the component. kUnavailable: a

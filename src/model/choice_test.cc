@@ -31,7 +31,7 @@ KnownModel Of(std::string name, std::optional<MachineSpec> machine) {
 KnownModel Stating(KnownModel known, std::optional<double> here, std::optional<double> elsewhere) {
   const auto error = [](std::optional<double> mape) -> std::optional<Accuracy> {
     if (!mape) return std::nullopt;
-    return Accuracy{.rows = 10, .mae_watts = 1, .mape = *mape, .r2 = 0.9};
+    return Accuracy{.rows = 10, .mae_watts = *mape, .mape = *mape, .r2 = 0.9};
   };
   known.model.components[0].accuracy = error(here);
   known.model.components[0].unseen = error(elsewhere);
@@ -88,6 +88,12 @@ TEST(ChooseModel, ErrorOfNoRowsOrNoNumber_IsNone) {
   const auto none = Stating(Of("none", kHere), std::numeric_limits<double>::quiet_NaN(), {});
   EXPECT_EQ(Best({none, Stating(Of("tested", kHere), 30, {})}), "tested");
   EXPECT_EQ(Best({Stating(Of("tested", kHere), 30, {}), none}), "tested");
+}
+
+TEST(ChooseModel, UntestedOnThisMachine_TakesTheErrorOfOtherMachines) {
+  const auto chosen = Choose({Stating(Of("untested", kHere), 0, 8)});
+  ASSERT_TRUE(chosen);
+  EXPECT_EQ(chosen->expected->mape, 8);
 }
 
 TEST(ChooseModel, AllPowerBeforeThatOfLoad_UnlessThatIsWanted) {

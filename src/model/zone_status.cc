@@ -11,12 +11,13 @@
 namespace kepler::model {
 
 StatedError ErrorOf(const ComponentModel& of, std::string_view match) {
-  // An error of 0 % means that no row was metered.
-  const auto states = [](const std::optional<Accuracy>& accuracy) { return accuracy && accuracy->mape > 0; };
+  const auto states = [](const std::optional<Accuracy>& accuracy) {
+    return accuracy && (accuracy->mae_watts > 0 || accuracy->mape > 0);
+  };
   const bool same = match == Name(Match::kSameMachine);
   if (same && states(of.accuracy)) return {of.accuracy, match};
   if (states(of.unseen)) return {of.unseen, "other_machines"};
-  if (states(of.accuracy)) return {of.accuracy, "training_machine"};
+  if (states(of.accuracy)) return {of.accuracy, kTrainingMachine};
   return {};
 }
 
@@ -35,8 +36,9 @@ status::ZoneModel StatusOf(const PowerModel& model, const ComponentModel& of, st
                            .basis = std::string(basis),
                            .only_load = only_load};
   if (!stated) return status;
-  status.mae_watts = fmt::format("{:.6g}", stated->mae_watts);
-  status.mape = fmt::format("{:.6g}", stated->mape);
+  const auto text = [](double error) { return error > 0 ? fmt::format("{:.6g}", error) : std::string(); };
+  status.mae_watts = text(stated->mae_watts);
+  status.mape = text(stated->mape);
   status.error_watts = stated->mae_watts;
   status.error_ratio = stated->mape / 100;
   return status;

@@ -37,6 +37,22 @@ TEST(ErrorOf, NoRowsOrNothing_IsNone) {
   EXPECT_EQ(BasisOf(Stating(Mape(0), Mape(8)), "same_machine"), "other_machines");
 }
 
+TEST(ErrorOf, OnlyAnMaeOrOnlyAMape_IsStated) {
+  const Accuracy mae{.rows = 0, .mae_watts = 3, .mape = 0, .r2 = 0};
+  EXPECT_EQ(BasisOf(Stating(mae, {}), "same_machine"), "same_machine");
+  EXPECT_EQ(BasisOf(Stating({}, mae), "similar"), "other_machines");
+  const Accuracy mape{.rows = 0, .mae_watts = 0, .mape = 5, .r2 = 0};
+  EXPECT_EQ(BasisOf(Stating({}, mape), "similar"), "other_machines");
+}
+
+TEST(StatusOf, UnknownErrors_HaveNoText) {
+  const PowerModel model{.name = "m", .features = {"cpu_cycles"}, .domain = {}, .components = {}, .machine = {}};
+  const Accuracy mae{.rows = 0, .mae_watts = 3, .mape = 0, .r2 = 0};
+  const auto status = StatusOf(model, Stating(mae, {}), "/m.json", "same_machine", false);
+  EXPECT_EQ(status.mae_watts, "3");
+  EXPECT_EQ(status.mape, "");
+}
+
 TEST(StatusOf, HasTheErrorAsLabelsAndNumbers) {
   const PowerModel model{.name = "m", .features = {"cpu_cycles"}, .domain = {}, .components = {}, .machine = {}};
   const auto status = StatusOf(model, Stating({}, Mape(8)), "/m.json", "named", false);

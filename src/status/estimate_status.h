@@ -14,14 +14,14 @@ struct ZoneModel {
   std::string zone;
   std::string name;
   std::string trainer;
-  std::string features;   // name of the feature group, or "custom"
-  std::string machine;    // processor of the training machine
-  std::string source;     // "built-in", a path or a URL
-  std::string match;      // why the model may be used here: "same_machine", "similar", "built_in", ...
-  std::string mae_watts;  // stated error
-  std::string mape;       // in percent
-  std::string basis;      // where the error was measured: "same_machine", ...; "" without an error
-  double error_watts = 0;
+  std::string features;    // name of the feature group, or "custom"
+  std::string machine;     // processor of the training machine
+  std::string source;      // "built-in", a path or a URL
+  std::string match;       // why the model may be used here: "same_machine", "similar", "built_in", ...
+  std::string mae_watts;   // stated error
+  std::string mape;        // in percent
+  std::string basis;       // where the error was measured: "same_machine", ...; "" without an error
+  double error_watts = 0;  // 0: unknown
   double error_ratio = 0;  // of the watts; 0: unknown
   bool only_load = false;  // true: the model gives dynamic power only; false: idle power is included
   bool operator==(const ZoneModel&) const = default;

@@ -68,6 +68,22 @@ class Validate(PipelineTest):
         self.assertEqual(printed, "")
         self.assertIn("no stated error: ok", self.succeed("validate", silent, self.data, "--max-mae=100"))
 
+    def test_an_error_of_0_w_is_not_stated_and_rounding_is_no_error(self):
+        def with_errors(name, **errors):
+            with open(self.path("model/model.json"), encoding="utf-8") as file:
+                model = json.load(file)
+            for component in model["components"]:
+                component["accuracy"].update(errors)
+            return self.write(name, json.dumps(model))
+
+        why, _ = self.fail("validate", with_errors("zero.json", mae_watts=0, mape=0), self.data)
+        self.assertIn("the model states no MAE", why)
+        why, _ = self.fail("validate", with_errors("mape.json", mae_watts=0), self.data)
+        self.assertIn("the model states no MAE", why)
+        exact = self.write("exact.csv", "cpu_cycles,package_power\n" + "".join(f"{i * 7 % 50},{i * 7 % 50 * 0.1}\n" for i in range(50)))
+        self.train(exact, "exact", "--target=package_power", "--features=cpu_cycles", "--trainer=linear")
+        self.assertIn(": ok", self.succeed("validate", self.path("exact"), exact, "--tolerance=0.01"))
+
     def test_wrong_arguments(self):
         for arguments, words in (((), "model: is required"), ((self.model,), "data: is required"),
                                  ((self.model, self.data, "x"), "unexpected x"),

@@ -12,6 +12,8 @@
 #include "json/document.h"
 #include "lab/judging/limits.h"
 #include "lab/judging/report.h"
+#include "model/choice.h"
+#include "model/zone_status.h"
 
 namespace kepler::lab::tool {
 namespace {
@@ -62,19 +64,25 @@ Examples:
 
 struct Verdict {
   judging::Figures figures;
-  std::optional<model::Accuracy> stated{};  // on unseen rows of the same machine, else of other machines
+  std::optional<model::Accuracy> stated{};
   std::vector<std::string> exceeded{};
 };
+
+/// Whether the model states an MAE, and its multiple is a limit.
+bool IsCompared(const Validation& config, const Verdict& verdict) {
+  return verdict.stated && verdict.stated->mae_watts > 0 && config.tolerance > 0;
+}
 
 Verdict JudgeComponent(const Validation& config, const model::PowerModel& model, const judging::Figures& figures) {
   Verdict verdict{.figures = figures};
   const auto component =
       std::ranges::find(model.components, figures.target.component, &model::ComponentModel::component);
   if (component != model.components.end())
-    verdict.stated = component->accuracy ? component->accuracy : component->unseen;
+    verdict.stated = model::ErrorOf(*component, model::Name(model::Match::kSameMachine)).accuracy;
   verdict.exceeded = judging::Exceeded(config.limits, figures.errors);
-  if (!verdict.stated || !(config.tolerance > 0)) return verdict;
-  const double limit = config.tolerance * verdict.stated->mae_watts;
+  if (!IsCompared(config, verdict)) return verdict;
+  // Simulated power may be predicted exactly, apart from rounding.
+  const double limit = std::max(config.tolerance * verdict.stated->mae_watts, training::kMinWattsOfMape);
   if (figures.errors.mae_watts > limit)
     verdict.exceeded.push_back(
         fmt::format("MAE is above {:.3f} W, {:g} times the stated MAE", limit, config.tolerance));
@@ -107,11 +115,10 @@ Status Validate(const Validation& config) {
   std::vector<std::string_view> failed;
   for (const judging::Figures& figures : judged.figures) {
     const Verdict verdict = JudgeComponent(config, judged.model, figures);
-    const bool compared = verdict.stated && config.tolerance > 0;
-    if (!compared && !judging::HasLimit(config.limits))
+    if (!IsCompared(config, verdict) && !judging::HasLimit(config.limits))
       return Fail(
           ErrorKind::kInvalid,
-          fmt::format("{}: nothing to compare the error of {} with: the model states none, or --tolerance is 0; "
+          fmt::format("{}: nothing to compare the error of {} with: the model states no MAE, or --tolerance is 0; "
                       "set --max-mae or --max-mape",
                       config.of.model, model::Name(figures.target.component)));
     lines += LineOf(verdict);

@@ -30,13 +30,13 @@ void ModelErrorKnown(const Context& c, Visitor& out) {
 
 void ModelErrorRatio(const Context& c, Visitor& out) {
   ForEachModel(c, [&](const auto& used) {
-    if (!used.basis.empty()) out.Add({used.basis, used.zone}, Of(used.error_ratio));
+    if (used.error_ratio > 0) out.Add({used.basis, used.zone}, Of(used.error_ratio));
   });
 }
 
 void ModelErrorWatts(const Context& c, Visitor& out) {
   ForEachModel(c, [&](const auto& used) {
-    if (!used.basis.empty()) out.Add({used.basis, used.zone}, Of(used.error_watts));
+    if (used.error_watts > 0) out.Add({used.basis, used.zone}, Of(used.error_watts));
   });
 }
 
