@@ -28,6 +28,7 @@ class Source {
   explicit Source(std::string_view bytes) : bytes_(bytes) {}
 
   [[nodiscard]] Result<std::string_view> Take(size_t count);
+  [[nodiscard]] bool IsAtEnd() const { return at_ == bytes_.size(); }
   /// Up to a line end, which is skipped.
   [[nodiscard]] Result<std::string_view> TakeLine();
   /// Little endian, without a sign.

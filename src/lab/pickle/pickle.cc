@@ -100,6 +100,7 @@ class Planter {
 Result<json::Value> ReadPickle(std::string_view bytes) {
   Source source(bytes);
   KEPLER_TRY(const Id root, ReadOne(source));
+  if (!source.IsAtEnd()) return source.Refuse("bytes follow the end");
   return Planter(source).Plant(source[root], 0);
 }
 

@@ -83,6 +83,8 @@ TEST(Pickle, OtherFiles_AreRefused) {
   EXPECT_THAT(Read("Q."), HasSubstr("byte 3: opcode 0x51 is not supported"));
 }
 
+TEST(Pickle, BytesAfterTheEnd_AreRefused) { EXPECT_EQ(Read("K\7.N."), "refused: byte 5: bytes follow the end"); }
+
 TEST(Pickle, EveryCut_IsRefused) {
   const std::string whole = "\x80\x04}(\x8c\1aK\1\x8c\1b](G\x40\x05\0\0\0\0\0\0X\1\0\0\0xeu."s;
   EXPECT_EQ(ReadFile(whole), R"({"a":1,"b":[2.625,"x"]})");

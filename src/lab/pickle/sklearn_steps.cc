@@ -25,6 +25,11 @@ Status AddScaler(const Cursor& scaler, std::string_view name, Steps& steps) {
   KEPLER_TRY(auto scale, PerFeature(scaler, "scale_", features, 1));
   std::vector<double> shift(features, 0);
   if (name == "MinMaxScaler") {
+    KEPLER_TRY(const auto clip, scaler.Find("clip"));  // since version 0.24
+    if (clip) {
+      KEPLER_TRY(const double clips, clip->Number());
+      if (clips != 0) return clip->Refuse("limits of features are not supported");
+    }
     KEPLER_TRY(shift, PerFeature(scaler, "min_", features, 0));
     for (double& each : scale) each = 1 / each;  // it is multiplied
   } else if (name == "StandardScaler") {

@@ -48,6 +48,11 @@ TEST(Sklearn, Scalers_ComeBeforeTheFormula) {
   EXPECT_EQ(WattsOf(ReadWith({kMinMax}, kLinear), {10, 20}), 1 + 2 * (5 + 1) + 3 * (5 - 2));
   EXPECT_EQ(WattsOf(ReadWith({kStandard}, kLinear), {10, 20}), 1 + 2 * 2 + 3 * 3);
   EXPECT_EQ(WattsOf(ReadWith({kMinMax, kStandard}, kLinear), {10, 20}), 1 + 2 * 0 + 3 * -1.25);
+  std::string clipped = kMinMax;
+  clipped.insert(clipped.size() - 1, R"(,"clip":0)");
+  EXPECT_EQ(WattsOf(ReadWith({clipped}, kLinear), {10, 20}), 1 + 2 * (5 + 1) + 3 * (5 - 2));
+  clipped.replace(clipped.size() - 2, 1, "1");
+  EXPECT_THAT(WhyNot(ReadWith({clipped}, kLinear)), HasSubstr("clip: limits of features are not supported"));
   std::string without_mean = kStandard;
   without_mean.replace(without_mean.find("n\":1"), 4, "n\":0");
   EXPECT_EQ(WattsOf(ReadWith({without_mean}, kLinear), {10, 20}), 1 + 2 * 5 + 3 * 5);
