@@ -225,7 +225,7 @@ Result<Imported> ReadPackedModel(std::string_view bytes) {
   read.kind = "an archive of Kepler's model server";
   if (!server.weights_because.empty())
     read.kind =
-        fmt::format("weight.json in {}, which may be of an earlier training; the formula itself cannot be read: {}",
+        fmt::format("weight.json in {}, which may be of an earlier training; the formula itself is incomplete: {}",
                     read.kind, server.weights_because);
   read.stated = std::move(server.stated);
   return read;

@@ -42,7 +42,7 @@ template <class T>
 
 /// The member of that name, or nullptr.
 [[nodiscard]] const Member* FindMember(std::span<const Member> members, std::string_view name);
-/// The same for a member without which the archive is incomplete.
+/// The same for a member without which the archive is incomplete: kNotFound.
 [[nodiscard]] Result<const Member*> NeededMember(std::span<const Member> members, std::string_view name);
 
 /// Whether `bytes` begin as a zip archive does.

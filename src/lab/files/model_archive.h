@@ -40,12 +40,13 @@ struct SharedModel {
 struct ServerModel {
   model::PowerModel model;  // with the stated errors, and without components of 0 W
   std::string stated;       // the errors in its metadata, "package_mae 3.2, package_mape 4.1"; may be empty
-  // If the formula could not be read: why, and the model is that of weight.json. It may be of an earlier training, so
-  // no errors are stated. Otherwise empty.
+  // If a file of the formula is missing: which one, and the model is that of weight.json. It may be of an earlier
+  // training, so no errors are stated. Otherwise empty.
   std::string weights_because;
 };
 
-/// Reads pickles of scikit-learn and XGBoost's JSON; otherwise weight.json. Errors name the member.
+/// Reads pickles of scikit-learn and XGBoost's JSON; weight.json if one of these files is missing. Errors name the
+/// member.
 [[nodiscard]] Result<ServerModel> ReadServerArchive(std::span<const Member> members);
 
 }  // namespace kepler::lab::files

@@ -182,7 +182,7 @@ const Member* FindMember(std::span<const Member> members, std::string_view name)
 
 Result<const Member*> NeededMember(std::span<const Member> members, std::string_view name) {
   if (const Member* const member = FindMember(members, name)) return member;
-  return OfMember(name, "it is missing; the archive is incomplete");
+  return OfMember(name, "it is missing; the archive is incomplete", ErrorKind::kNotFound);
 }
 
 bool LooksLikeArchive(std::string_view bytes) { return bytes.starts_with(kMagic) || bytes.starts_with(kMagicOfEmpty); }

@@ -160,7 +160,9 @@ Result<model::Predictor> ReadPredictor(std::span<const Member> members, const Li
 Result<model::PowerModel> FromList(std::span<const Member> members, const std::string& name) {
   const std::string list = name + ".json";
   const Member* const file = FindMember(members, list);
-  if (file == nullptr) return OfMember(list, "it is missing: the archive has neither weights nor a list of its files");
+  if (file == nullptr)
+    return OfMember(list, "it is missing: the archive has neither weights nor a list of its files",
+                    ErrorKind::kNotFound);
   KEPLER_TRY(const auto all, InMember(list, ReadList(file->bytes)));
   model::PowerModel model;
   model.name = name;
@@ -176,7 +178,7 @@ Result<model::PowerModel> FromList(std::span<const Member> members, const std::s
 }
 
 /// The model server writes weight.json after the archive, so the one in an archive may be of an earlier training: it is
-/// used only if the formula itself cannot be read.
+/// used only if a file of the formula is missing.
 Result<ServerModel> FromFormulaOrWeights(std::span<const Member> members, const ServerMetadata& metadata) {
   auto model = FromList(members, metadata.name);
   if (model) {
@@ -186,6 +188,11 @@ Result<ServerModel> FromFormulaOrWeights(std::span<const Member> members, const 
   }
   const Member* const file = FindMember(members, kWeightMember);
   if (file == nullptr) return std::unexpected(model.error());
+  if (model.error().kind != ErrorKind::kNotFound)
+    return Fail(
+        model.error().kind,
+        fmt::format("{}; to use the weights, which may be of an earlier training, unpack {} and import that file",
+                    model.error().message, kWeightMember));
   auto weights = model::ReadWeightsJson(file->bytes, metadata.name);
   if (!weights) return OfMember(file->name, fmt::format("{} ({})", weights.error().message, model.error().message));
   return ServerModel{.model = *std::move(weights), .stated = "", .weights_because = model.error().message};

@@ -9,6 +9,7 @@
 namespace kepler::lab::files {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 constexpr char kMetadata[] =
@@ -96,6 +97,19 @@ TEST(ServerArchive, Weights_AreUsedIfTheFormulaCannotBeRead) {
   EXPECT_EQ(EstimateRow(read->model, std::vector<double>{1000}, 1).watts[0], 12 + 8 * 2);
   members.back().bytes = "{}";
   EXPECT_THAT(ServerComplaint(members).message, HasSubstr("member 'weight.json': "));
+}
+
+TEST(ServerArchive, Weights_DoNotReplaceAFileThatIsRefused) {
+  std::vector<Member> members = Trees();
+  members.push_back({"weight.json", kWeights});
+  members.push_back({"package.pkl", "\x80\x04]"});
+  members[1].bytes = List("package.pkl", "");
+  EXPECT_THAT(ServerComplaint(members).message,
+              AllOf(HasSubstr("member 'package.pkl': byte 3: it is truncated"), HasSubstr("unpack weight.json")));
+  members.back().bytes =
+      "\x80\x04"
+      "cposix\nsystem\n\x8c\x04true\x85R.";
+  EXPECT_THAT(ServerComplaint(members).message, HasSubstr("it refers to 'posix.system'"));
 }
 
 TEST(ServerArchive, AnyFileMissingOrCut_IsRefusedByName) {
