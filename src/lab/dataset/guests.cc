@@ -50,7 +50,7 @@ class Joining {
   }
 
  private:
-  using Pairs = std::map<string, string>;  // virtual machine by node
+  using Pairs = std::map<string, string>;
 
   Status FindBoth() {
     for (const Series& series : SeriesOf(guests_, kNodeCpu)) {
@@ -70,6 +70,7 @@ class Joining {
     return {};
   }
 
+  /// Returns the virtual machines by node.
   Result<Pairs> PairByName() {
     Pairs pairs;
     for (const string& name : names_)
@@ -109,6 +110,8 @@ class Joining {
     if (ids.size() > 1)
       return RefuseJoin("several virtual machines have the name \"{}\"; set one of their ids: {}", vm,
                         fmt::join(ids, ", "));
+    if (const auto [place, is_new] = guests_of_.emplace(*ids.begin(), node); !is_new)
+      return RefuseJoin("virtual machine \"{}\" has two nodes: {}, {}; set one", vm, place->second, node);
     out_.nodes.push_back(node);
     out_.notes.push_back(SanitizeUtf8(
         fmt::format("watts of {} are the active share of virtual machine {} at its host{}", node, vm,
@@ -145,6 +148,7 @@ class Joining {
   std::map<string, std::set<Target>> targets_;     // scraped agents by node
   std::set<string> names_;                         // of virtual machines
   std::set<std::pair<string, string>> estimated_;  // host and zone
+  Pairs guests_of_;                                // node by id of a virtual machine
   std::vector<Series> energies_;
   Joined out_;
 };

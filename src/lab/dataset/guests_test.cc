@@ -136,6 +136,10 @@ TEST(JoinHost, WhatIsMissingOrAmbiguous_IsAnError) {
   EXPECT_THAT(JoinError(Guest(), Host(), {{.vm = "db"}}), HasSubstr("no virtual machine \"db\"; available: web"));
   EXPECT_THAT(JoinError(Guest(), Host(), {{.node = "b", .vm = "web"}}), HasSubstr("no node \"b\""));
   EXPECT_THAT(JoinError(Guest(), Host(), {{.vm = "web"}, {.vm = "1-2"}}), HasSubstr("has two virtual machines"));
+  Recording two = Guest();
+  two.metrics[kCpu].push_back(Every5s(Node("b"), 13, Line(0, 4)));
+  EXPECT_THAT(JoinError(two, Host(), {{.node = "a", .vm = "web"}, {.node = "b", .vm = "1-2"}}),
+              HasSubstr("virtual machine \"1-2\" has two nodes: a, b; set one"));
   Recording host = Host();
   host.metrics[std::string(kVmEnergy)].push_back(Vm("web", "7", 1));
   EXPECT_THAT(JoinError(Guest(), host, {{.vm = "web"}}), HasSubstr("set one of their ids: 1-2, 7"));
