@@ -152,6 +152,8 @@ Result<std::vector<Cursor>> Cursor::Elements() const {
 
 Result<std::span<const double>> Cursor::Numbers() const {
   if (const auto* const numbers = std::get_if<Value::Numbers>(&value_->value)) return std::span(*numbers);
+  if (const auto* const list = std::get_if<Value::List>(&value_->value))
+    for (const Value& value : *list) KEPLER_CHECK_OK(At(value).Number());
   return RefuseKind("a list of numbers");
 }
 

@@ -88,9 +88,10 @@ TEST(JsonParse, OnlySoManyValues) {
 }
 
 TEST(JsonCursor, SaysWhatStandsThere) {
-  const auto json = Parse(R"({"a": {"b": "text"}, "n": 2.5})");
+  const auto json = Parse(R"({"a": {"b": "text"}, "n": 2.5, "mixed": [1, "x"]})");
   ASSERT_TRUE(json);
   const Cursor root(*json);
+  EXPECT_EQ(root.Member("mixed")->Numbers().error().message, "mixed[1]: expected a number, found a text");
   EXPECT_EQ(root.Member("a")->Member("b")->Number().error().message, "a.b: expected a number, found a text");
   EXPECT_EQ(root.Member("a")->Member("c").error().message, "a: \"c\" is missing");
   EXPECT_EQ(root.Member("c").error().message, "\"c\" is missing");
