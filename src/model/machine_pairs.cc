@@ -65,10 +65,14 @@ Result<MachineSpec> ReadMachinePairs(std::string_view text) {
                                                      EscapeControls(pair->substr(0, 40)), PairKeys()));
     KEPLER_CHECK_OK(SetPair(key, Trim(pair->substr(end + 1)), machine));
   }
-  if (machine.cores > 0 && machine.chips > machine.cores)
-    return Fail(ErrorKind::kMalformed, fmt::format("chips: {} is more than the {} cores; cores are those of all chips",
-                                                   machine.chips, machine.cores));
+  KEPLER_CHECK_OK(CheckCores(machine));
   return machine;
+}
+
+Status CheckCores(const MachineSpec& machine) {
+  if (machine.cores == 0 || machine.chips <= machine.cores) return {};
+  return Fail(ErrorKind::kMalformed, fmt::format("chips: {} is more than the {} cores; cores are those of all chips",
+                                                 machine.chips, machine.cores));
 }
 
 }  // namespace kepler::model

@@ -11,5 +11,7 @@ namespace kepler::model {
 /// names too. The processor's name is normalised, and numbers, from 1 to 1,000,000, are rounded. An attribute that is
 /// missing is unknown. kMalformed with the pair and what is right.
 [[nodiscard]] Result<MachineSpec> ReadMachinePairs(std::string_view text);
+/// kMalformed if the machine has more chips than cores, as in a description that counts the cores of one chip.
+[[nodiscard]] Status CheckCores(const MachineSpec& machine);
 
 }  // namespace kepler::model

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/unique_fd.h"
+#include "lab/files/model_file.h"
 #include "testing/fifo.h"
 
 namespace kepler::lab::files {
@@ -49,6 +50,15 @@ class Files : public ::testing::Test {
 
   fs::path root_;
 };
+
+TEST_F(Files, MachineWithMoreChipsThanCores_IsRefusedInAnyForm) {
+  std::ofstream(root_ / "m.json") << R"({"cores":4,"chips":8})";
+  for (const std::string& machine : {Path("m.json"), std::string("cores=4,chips=8")}) {
+    const auto read = ReadMachine(machine);
+    ASSERT_FALSE(read) << machine;
+    EXPECT_THAT(read.error().message, HasSubstr("chips: 8 is more than the 4 cores"));
+  }
+}
 
 TEST_F(Files, Written_AreThereWithTheirDirectoriesAndNothingElse) {
   const std::vector<OutputFile> files = {{Path("a/b/model.json"), "{}"}, {Path("a/b/card.md"), "# x"}};

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/text.h"
 #include "lab/files/files.h"
 #include "model/any_json.h"
 #include "model/file_name.h"
@@ -62,6 +63,9 @@ Result<model::MachinesByName> ReadMachines(const std::string& path_or_pairs) {
   KEPLER_TRY(auto machines, InFile(path, model::ReadMachinesJson(text)));
   if (machines == model::MachinesByName{{"", {}}})
     return Fail(ErrorKind::kNotFound, path + ": no property of this machine is known");
+  for (const auto& [name, machine] : machines)
+    if (const auto checked = model::CheckCores(machine); !checked)
+      return InFile(name.empty() ? path : fmt::format("{}: {}", path, EscapeControls(name)), checked.error());
   return machines;
 }
 
