@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "apps/kepler-model/commands.h"
-#include "lab/files/model_file.h"
 #include "lab/judging/data.h"
 #include "lab/judging/fitting.h"
 #include "lab/judging/inputs.h"
@@ -27,7 +26,8 @@ struct Evaluating {
 };
 
 constexpr Key kEvaluateKeys[] = {
-    Key("model", "model", "Model directory or file; also a weight file or XGBoost JSON",
+    Key("model", "model",
+        "Model directory or file; also a weight file or XGBoost JSON; default: the model in the agent",
         kAt<&Evaluating::of, &Evaluation::model>, {.is_path = true, .required = true}),
     Key("data", "data", "CSV file with features and measured watts; -: standard input",
         kAt<&Evaluating::of, &Evaluation::data>, {.is_path = true, .required = true}),
@@ -93,11 +93,13 @@ Result<std::vector<judging::Target>> GivenTargets(const model::PowerModel& model
 
 /// A file of XGBoost does not say what its watts are of: the target does.
 Result<model::PowerModel> ReadModelOf(const Evaluation& config) {
+  KEPLER_TRY(const judging::Machines machines, judging::ReadMachines(config.machine, {}));
   KEPLER_TRY(const auto features, judging::GivenFeatures(config.features));
   const auto targets =
       judging::ResolveTargets(judging::SplitItems(config.target), judging::SplitItems(config.component));
-  return files::ReadModel(config.model, features,
-                          targets && targets->size() == 1 ? targets->front().component : model::Component::kPackage);
+  return judging::ReadModelFor(
+      config.model, machines, features,
+      targets && targets->size() == 1 ? targets->front().component : model::Component::kPackage);
 }
 
 Status Evaluate(const Evaluating& config) {

@@ -41,8 +41,9 @@ struct Plot {
 constexpr Key kPlotKeys[] = {
     Key("predictions", "predictions", "CSV file of predictions (row,prediction), as written by train and predict",
         kAt<&Plot::predictions>, {.is_path = true}),
-    Key("model", "model", "Model directory or file, to predict instead of --predictions", kAt<&Plot::model>,
-        {.is_path = true}),
+    Key("model", "model",
+        "Model directory or file, to predict instead of --predictions; default: the model in the agent",
+        kAt<&Plot::model>, {.is_path = true}),
     Key("data", "data", "CSV file with measured watts and, for models, features", kAt<&Plot::data>,
         {.is_path = true, .required = true, .argument = true}),
     Key("target", "target", "Column of measured watts", kAt<&Plot::target>),

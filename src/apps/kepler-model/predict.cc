@@ -2,18 +2,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "apps/kepler-model/commands.h"
 #include "lab/files/files.h"
-#include "lab/files/model_file.h"
 #include "lab/judging/data.h"
 #include "lab/judging/fitting.h"
 #include "lab/judging/inputs.h"
-#include "model/default_model.h"
 
 namespace kepler::lab::tool {
 namespace {
@@ -53,48 +50,48 @@ Example:
   kepler-model predict --model=model --data=today.csv --output=watts.csv
   kepler-model predict --model=default --machine=processor=amd_epyc_7763,cores=128,threads_per_core=2 --data=today.csv)";
 
-constexpr std::string_view kShippedModel = "default";
+bool IsShipped(const Prediction& config) { return config.model == judging::kShippedModel; }
 
-Result<model::PowerModel> ModelOf(const Prediction& config) {
-  if (config.model != kShippedModel) {
-    KEPLER_TRY(const auto given, judging::GivenFeatures(config.features));
-    return files::ReadModel(config.model, given);
-  }
-  KEPLER_TRY(model::MachineSpec machine, files::ReadMachine(config.machine));
-  // A file of `kepler-model machine` has the maximum frequency, not the nominal one. The agent leaves it out, too.
-  if (std::filesystem::exists(config.machine)) machine.frequency_mhz = 0;
-  if (machine.cores == 0)
-    return Fail(ErrorKind::kInvalid, config.machine +
-                                         ": it has no number of cores, which the default model needs; add "
-                                         "cores=N");
-  model::PowerModel model = model::DefaultModel(machine);
+/// Says how good the model in the agent is, and in which rows its CPU time cannot be right.
+void NoteShipped(const Prediction& config, const model::PowerModel& model, const judging::Machines& machines,
+                 const judging::Inputs& inputs) {
   Note(fmt::format("{}: the mean error on other server types is {} % of the whole machine's power", model.name,
                    model.components.back().unseen->mape));
-  return model;
+  constexpr double kJitter = 1.01;  // clocks of CPUs and of the interval differ
+  const double all = 1000.0 * machines.by_name.at("").cores;
+  const auto wrong = std::ranges::count_if(inputs.features.values,
+                                           [&](double cpu_ms) { return cpu_ms < 0 || cpu_ms > kJitter * all; });
+  if (wrong > 0)
+    Note(
+        fmt::format("{}: in {} of {} rows, bpf_cpu_time_ms is below 0 or above the {:.0f} ms of all CPUs; their watts "
+                    "are those of an idle or a busy machine",
+                    config.data, wrong, inputs.features.rows(), all));
 }
 
 void CheckMachine(settings::Draft& draft, const Prediction& config) {
-  if (config.model == kShippedModel && config.machine.empty())
-    draft.Reject("machine", "is required with --model=default");
-  if (config.model == kShippedModel && !config.features.empty())
+  if (IsShipped(config) && config.machine.empty()) draft.Reject("machine", "is required with --model=default");
+  if (IsShipped(config) && !config.features.empty())
     draft.Reject("features", "is for XGBoost files; the feature of --model=default is bpf_cpu_time_ms");
 }
 
 Status Predict(const Prediction& config) {
   KEPLER_CHECK_OK(files::CheckWritable(config.output));
-  KEPLER_TRY(const model::PowerModel model, ModelOf(config));
-  KEPLER_TRY(const judging::DataFile data, judging::ReadData(config.data));
   KEPLER_TRY(const judging::Machines machines, judging::ReadMachines(config.machine, {}));
+  KEPLER_TRY(const auto features, judging::GivenFeatures(config.features));
+  KEPLER_TRY(const model::PowerModel model, judging::ReadModelFor(config.model, machines, features));
+  KEPLER_TRY(const judging::DataFile data, judging::ReadData(config.data));
   KEPLER_TRY(const judging::Inputs inputs, judging::ReadInputs(data, model.features, model.per, machines));
   std::vector<judging::Target> targets;
   targets.reserve(model.components.size());
   for (const model::ComponentModel& of : model.components) targets.push_back({.column = {}, .component = of.component});
-  const bool is_shipped = config.model == kShippedModel;
-  if (is_shipped) std::ranges::reverse(targets);  // the whole machine first
+  if (IsShipped(config)) {
+    NoteShipped(config, model, machines, inputs);
+    std::ranges::reverse(targets);  // the whole machine first
+  }
   const std::vector<size_t> rows = judging::AllRows(data);
   const auto predictions = judging::PredictRows(model, inputs.features, targets, rows, inputs.cores);
   return files::WriteFile(config.output, judging::PredictionsCsv(judging::RowNames(data), rows, targets, predictions,
-                                                                 is_shipped ? "_power" : ""));
+                                                                 IsShipped(config) ? "_power" : ""));
 }
 
 }  // namespace

@@ -29,7 +29,8 @@ struct Validation {
 };
 
 constexpr Key kValidateKeys[] = {
-    Key("model", "model", "Model directory or file; also a weight file or XGBoost JSON",
+    Key("model", "model",
+        "Model directory or file; also a weight file or XGBoost JSON; default: the model in the agent",
         kAt<&Validation::of, &Evaluation::model>, {.is_path = true, .required = true, .argument = true}),
     Key("data", "data", "CSV file with features and measured watts; -: standard input",
         kAt<&Validation::of, &Evaluation::data>, {.is_path = true, .required = true, .argument = true}),

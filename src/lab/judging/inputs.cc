@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "base/text.h"
 #include "lab/files/files.h"
 #include "lab/files/model_file.h"
+#include "model/default_model.h"
 
 namespace kepler::lab::judging {
 namespace {
@@ -73,6 +75,21 @@ Result<Machines> ReadMachines(const std::string& path, std::string column) {
   if (path.empty()) return machines;
   KEPLER_TRY(machines.by_name, files::ReadMachines(path));
   return machines;
+}
+
+Result<model::PowerModel> ReadModelFor(const std::string& path, const Machines& machines,
+                                       std::span<const std::string> features, model::Component component) {
+  if (path != kShippedModel) return files::ReadModel(path, features, component);
+  const auto one = machines.by_name.find("");
+  if (one == machines.by_name.end())
+    return Fail(ErrorKind::kInvalid, "the model default needs --machine with one machine");
+  model::MachineSpec machine = one->second;
+  // A file of `kepler-model machine` has the maximum frequency, not the nominal one. The agent leaves it out, too.
+  if (std::filesystem::exists(machines.path)) machine.frequency_mhz = 0;
+  if (machine.cores == 0)
+    return Fail(ErrorKind::kInvalid,
+                machines.path + ": it has no number of cores, which the default model needs; add cores=N");
+  return model::DefaultModel(machine);
 }
 
 Result<std::optional<model::MachineSpec>> CommonMachine(const DataFile& data, const Machines& machines) {

@@ -1,6 +1,5 @@
 #pragma once
 // Features and sizes of the machines of a table's rows. What the table lacks comes from descriptions of the machines.
-// No I/O.
 #include <optional>
 #include <span>
 #include <string>
@@ -27,6 +26,13 @@ struct Machines {
 
 /// Reads --machine=`path`; no machine if `path` is empty. `column`: as in Machines.
 [[nodiscard]] Result<Machines> ReadMachines(const std::string& path, std::string column);
+
+/// Name of the model in the agent, which is not a file.
+inline constexpr std::string_view kShippedModel = "default";
+/// Reads a model file as files::ReadModel(). `path` may be kShippedModel, for the one machine in `machines`.
+[[nodiscard]] Result<model::PowerModel> ReadModelFor(const std::string& path, const Machines& machines,
+                                                     std::span<const std::string> features,
+                                                     model::Component component = model::Component::kPackage);
 
 /// Returns the attributes in which all machines of the table are equal; nothing if the processors differ.
 [[nodiscard]] Result<std::optional<model::MachineSpec>> CommonMachine(const DataFile& data, const Machines& machines);

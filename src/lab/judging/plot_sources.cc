@@ -6,7 +6,6 @@
 #include <unordered_map>
 
 #include "base/text.h"
-#include "lab/files/model_file.h"
 #include "lab/judging/fitting.h"
 #include "lab/judging/plot_page.h"
 
@@ -82,7 +81,7 @@ Status ReadSource(const DataFile& data, const Target& target, const Machines& ma
 }
 
 Status PredictSource(const DataFile& data, const Target& target, const Machines& machines, Source& source) {
-  KEPLER_TRY(const model::PowerModel model, files::ReadModel(source.path, {}, target.component));
+  KEPLER_TRY(const model::PowerModel model, ReadModelFor(source.path, machines, {}, target.component));
   if (const auto found = FindComponent(source.path, model, target); !found) return std::unexpected(found.error());
   KEPLER_TRY(const Inputs inputs, ReadInputs(data, model.features, model.per, machines));
   source.watts = PredictRows(model, inputs.features, {&target, 1}, AllRows(data), inputs.cores).front();

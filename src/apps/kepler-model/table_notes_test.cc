@@ -1,0 +1,71 @@
+// Tables and machines that give models without use: kepler-model notes them.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "apps/kepler-model/commands.h"
+#include "testing/fake_tree.h"
+
+namespace kepler::lab::tool {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Notes : public ::testing::Test {
+ protected:
+  /// 40 rows of 10 W and 1 W for each 1,000 ms.
+  void Write(std::string_view column = "package_power", int step = 1, double idle = 10) {
+    std::string csv = fmt::format("timestamp,bpf_cpu_time_ms,{}\n", column);
+    for (int i = 0; i < 40; ++i) {
+      const int place = i * step % 40;
+      csv += fmt::format("{},{},{}\n", 1'700'000'000 + place, 1000 * (place % 7), idle + (idle > 0 ? place % 7 : 0));
+    }
+    tree_.Write("data.csv", csv);
+  }
+  std::string Run(std::vector<std::string> arguments) {
+    std::vector<const char*> argv = {"kepler-model"};
+    for (std::string& argument : arguments) {
+      if (const size_t at = argument.find('@'); at != std::string::npos) argument.replace(at, 1, tree_.Path("") + "/");
+      argv.push_back(argument.c_str());
+    }
+    ::testing::internal::CaptureStdout();
+    ::testing::internal::CaptureStderr();
+    code_ = RunProgram(argv);
+    std::fflush(stdout);
+    out_ = ::testing::internal::GetCapturedStdout();
+    return ::testing::internal::GetCapturedStderr();
+  }
+
+  kepler::testing::FakeTree tree_;
+  int code_ = 0;
+  std::string out_;
+};
+
+TEST_F(Notes, ModelInTheAgent_IsJudgedByEachCommand) {
+  Write();
+  const std::string machine = "--machine=processor=amd_epyc_7763,cores=8";
+  Run({"evaluate", "--model=default", "--data=@data.csv", machine});
+  EXPECT_EQ(code_, 0);
+  EXPECT_THAT(out_, HasSubstr("package"));
+  Run({"validate", "default", "@data.csv", "--max-mape=1000", "--tolerance=0", machine});
+  EXPECT_EQ(code_, 0);
+  Run({"plot", "--model=default", "--data=@data.csv", "--output=@plot.svg", machine});
+  EXPECT_EQ(code_, 0);
+  EXPECT_THAT(Run({"evaluate", "--model=default", "--data=@data.csv"}), HasSubstr("default needs --machine"));
+  EXPECT_EQ(code_, 1);
+}
+
+TEST_F(Notes, ModelInTheAgent_CpuTimeThatNoMachineHas) {
+  Write();
+  EXPECT_THAT(Run({"predict", "--model=default", "--data=@data.csv", "--machine=cores=6"}), Not(HasSubstr("40 rows")));
+  EXPECT_THAT(Run({"predict", "--model=default", "--data=@data.csv", "--machine=cores=5"}),
+              HasSubstr("in 5 of 40 rows, bpf_cpu_time_ms is below 0 or above the 5000 ms of all CPUs"));
+  EXPECT_EQ(code_, 0);
+}
+
+}  // namespace
+}  // namespace kepler::lab::tool
