@@ -240,6 +240,11 @@ Status IsolateTable(const Isolating& config) {
   Changes changes;
   KEPLER_TRY(dataset::Isolated isolated, Isolate(config, data, changes));
   for (dataset::NumberColumn& column : isolated.watts) {
+    if (column.is_dynamic && std::ranges::none_of(column.values, [](double watts) { return watts > 0; }))
+      isolated.notes.push_back(
+          fmt::format("{}: no power is left, so no model can be trained on it; more than idle power "
+                      "was subtracted, or the table has no load",
+                      column.name));
     KEPLER_TRY(const size_t place, judging::FindColumn(data, column.name));
     changes.columns[place] = std::move(column.values);
     if (column.is_dynamic) changes.names[place] = dataset::DynamicName(column.name);

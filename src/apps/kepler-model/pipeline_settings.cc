@@ -19,6 +19,8 @@ constexpr Key kPipelineKeys[] = {
     Key("target", "target",
         "Columns with measured watts; none: each of package_power, dram_power and so on that the table has",
         kAt<&Pipeline::target>),
+    Key("component", "component", "Component of each target, if its name does not contain it",
+        kAt<&Pipeline::of, &Training::component>),
     Key("trainers", "trainers", "Trainers; each group uses the best of them. train --help lists them",
         kAt<&Pipeline::trainers>),
     Key("maxMae", "max-mae",
@@ -66,8 +68,10 @@ void CheckPipeline(settings::Draft& draft, const Pipeline& config) {
   for (const std::string& name : judging::SplitItems(config.groups))
     if (model::FindFeatureGroup(name) == nullptr)
       draft.Reject("groups", model::ResolveGroup(name, [](std::string_view) { return false; }).error().message);
+  const std::vector<std::string> components = judging::SplitItems(config.of.component);
+  if (config.target.empty() && !components.empty()) draft.Reject("component", "needs --target");
   if (config.target.empty()) return;
-  if (const auto targets = judging::ResolveTargets(judging::SplitItems(config.target), {}); !targets)
+  if (const auto targets = judging::ResolveTargets(judging::SplitItems(config.target), components); !targets)
     draft.Reject("target", targets.error().message);
 }
 

@@ -45,6 +45,36 @@ class Notes : public ::testing::Test {
   std::string out_;
 };
 
+TEST_F(Notes, ShuffledTimes_MakeErrorsTooSmall) {
+  const std::vector<std::string> train = {"train", "--data=@data.csv", "--features=BPFOnly", "--trainer=linear",
+                                          "--output=@model"};
+  Write();
+  EXPECT_THAT(Run(train), Not(HasSubstr("order of time")));
+  EXPECT_EQ(code_, 0);
+  Write("package_power", 7);
+  EXPECT_THAT(Run(train), HasSubstr("data.csv: rows are not in order of time"));
+  EXPECT_EQ(code_, 0);
+}
+
+TEST_F(Notes, Isolate_SaysThatNoPowerIsLeft) {
+  const std::vector<std::string> isolate = {"isolate", "--input=@data.csv", "--output=@isolated.csv",
+                                            "--method=min-idle"};
+  Write();
+  EXPECT_THAT(Run(isolate), Not(HasSubstr("no power is left")));
+  tree_.Write("data.csv", "bpf_cpu_time_ms,package_power\n1000,50\n2000,50\n3000,50\n");
+  EXPECT_THAT(Run(isolate), HasSubstr("package_power: no power is left, so no model can be trained on it"));
+  EXPECT_EQ(code_, 0);
+}
+
+TEST_F(Notes, Pipeline_TakesTheComponentOfAColumn) {
+  Write("meter");
+  EXPECT_THAT(Run({"pipeline", "@data.csv", "--target=meter", "--trainers=linear", "--output=@out"}),
+              HasSubstr("set --component"));
+  Run({"pipeline", "@data.csv", "--target=meter", "--component=platform", "--trainers=linear", "--output=@out"});
+  EXPECT_EQ(code_, 0);
+  EXPECT_THAT(out_, HasSubstr("platform"));
+}
+
 TEST_F(Notes, ModelInTheAgent_IsJudgedByEachCommand) {
   Write();
   const std::string machine = "--machine=processor=amd_epyc_7763,cores=8";

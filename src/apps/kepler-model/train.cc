@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "apps/kepler-model/commands.h"
+#include "apps/kepler-model/train_checks.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "daemon/run.h"
@@ -45,55 +46,6 @@ Result<judging::Recipe> RecipeOf(const Training& config) {
     recipe.options.parameters[std::string(Trim(std::string_view(text).substr(0, equals)))] = *number;
   }
   return recipe;
-}
-
-/// What says which rows are tested, or is to be predicted, would give itself away as a feature.
-Status CheckFeatures(const Training& config, std::string_view group, const judging::Measurements& all) {
-  std::vector<std::string_view> kept = {config.folds, group};
-  for (const judging::Target& target : all.targets) kept.push_back(target.column);
-  for (const std::string& feature : all.features)
-    if (std::ranges::find(kept, feature) != kept.end())
-      return Fail(ErrorKind::kInvalid,
-                  fmt::format("column '{}' cannot be a feature: it is a target, the folds or the group", feature));
-  return {};
-}
-
-/// Zeros are what a component says that the machine does not meter; any other constant is a meter that is not
-/// advancing.
-Status CheckLabels(const judging::DataFile& data, const judging::Measurements& all, std::span<const size_t> rows) {
-  for (size_t i = 0; i < all.targets.size(); ++i) {
-    const auto [min, max] = std::ranges::minmax(judging::Pick(all.labels[i], rows));
-    if (min != max) continue;
-    if (min != 0)
-      return Fail(ErrorKind::kMalformed, fmt::format("{}: column '{}' is {} in every row, so nothing can be learned; "
-                                                     "measure under different loads",
-                                                     data.path, all.targets[i].column, min));
-    Note(fmt::format("{}: column '{}' is 0 in every row; its model predicts 0", data.path, all.targets[i].column));
-  }
-  return {};
-}
-
-/// Consecutive rows of a sorted table have the same load, so a block of them tests a load that training has not seen.
-void NoteSortedRows(const Training& config, const judging::DataFile& data, const judging::Measurements& all,
-                    std::span<const size_t> rows) {
-  if (!config.folds.empty() || !all.groups.empty()) return;
-  for (size_t i = 0; i < all.targets.size(); ++i)
-    if (training::IsSorted(judging::Pick(all.labels[i], rows)))
-      Note(
-          fmt::format("{}: rows are sorted by '{}', so blocks of consecutive rows give errors for loads that training "
-                      "has not seen; sort the rows by time, or use --folds",
-                      data.path, all.targets[i].column));
-}
-
-/// Not an error: one of several features may be constant on this machine.
-void NoteConstantFeatures(const judging::DataFile& data, const judging::Measurements& all) {
-  for (size_t column = 0; column < all.features.size(); ++column) {
-    const double first = all.rows.row(0)[column];
-    size_t row = 1;
-    while (row < all.rows.rows() && all.rows.row(row)[column] == first) ++row;
-    if (row == all.rows.rows())
-      Note(fmt::format("{}: column '{}' is {} in every row and has no effect", data.path, all.features[column], first));
-  }
 }
 
 /// Returns the column of machines by which models are judged. Default: the table's, if it has several machines.
@@ -251,7 +203,7 @@ Result<Trained> TrainOn(const Training& config, const judging::DataFile& data, c
   KEPLER_TRY(recipe.output, files::InFile(data.path, OutputOf(config, trained.all.targets)));
   const judging::Measurements& all = trained.all;
   KEPLER_TRY(trained.rows, RowsToTrain(data, all));
-  NoteSortedRows(config, data, all, trained.rows);
+  if (config.folds.empty() && all.groups.empty()) NoteRowOrder(data, all, trained.rows);
   KEPLER_TRY(const judging::FoldPlan plan,
              judging::PlanFolds(data, {.folds = config.folds, .group = trained.group}, all.groups, trained.rows));
   trained.judged_by = plan.description;
