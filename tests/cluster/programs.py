@@ -53,6 +53,8 @@ PROGRAMS = {
                           tags="remove_all_sd"),
     # 1.154 needs Go 1.27.
     "victoria-metrics": Program("github.com/VictoriaMetrics/VictoriaMetrics", "1.148.9", "/app/victoria-metrics", needed=False),
+    # 0.42.5 needs Go 1.26.10. Thanos casts Prometheus's labels to slices, and says by the tag that they are.
+    "thanos": Program("github.com/thanos-io/thanos", "0.42.4", "/cmd/thanos", needed=False, tags="slicelabels"),
     # OTLP in and OTLP out: the distributions have a hundred components more.
     "otelcol": Program("kepler.test/collector", "0.165.0", "", needed=False, source="collector"),
     "prom-label-proxy": Program("github.com/prometheus-community/prom-label-proxy", "0.11.1", "", needed=False),
@@ -108,14 +110,16 @@ def module_directory(program):
     os.makedirs(temporary)
     go("mod", "init", "kepler.test/cluster", directory=temporary)
     wanted = f"{program.module}@v{program.version}"
+    with open(json.loads(go("mod", "download", "-json", wanted, directory=temporary))["GoMod"], encoding="utf-8") as file:
+        requirements = file.read()
     edits = [f"-require={wanted}"]
     if program.module == "k8s.io/kubernetes":
         # Its parts are at v0.0.0 there, replaced by directories; published they are 0.MINOR.PATCH.
         published = "v0." + program.version.partition(".")[2]
-        with open(json.loads(go("mod", "download", "-json", wanted, directory=temporary))["GoMod"],
-                  encoding="utf-8") as file:
-            parts = set(re.findall(r"^\s+(k8s\.io/\S+) v0\.0\.0(?: |$)", file.read(), re.MULTILINE))
+        parts = set(re.findall(r"^\s+(k8s\.io/\S+) v0\.0\.0(?: |$)", requirements, re.MULTILINE))
         edits += [f"-replace={part}={part}@{published}" for part in sorted(parts)]
+    replacements = re.findall(r"^(?:replace)?\s+(\S+) => (\S+) (v\S+)$", requirements, re.MULTILINE)
+    edits += [f"-replace={old}={new}@{version}" for old, new, version in replacements]
     go("mod", "edit", *edits, directory=temporary)
     os.rename(temporary, directory)
     return directory

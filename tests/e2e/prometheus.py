@@ -23,6 +23,7 @@ scrape_configs:
 BUILT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "build", "cluster", "bin")
 NEWER = os.path.join(BUILT, "prometheus-0.316.0")
 VICTORIA = os.path.join(BUILT, "victoria-metrics-1.148.9")
+THANOS = os.path.join(BUILT, "thanos-0.42.4")
 # What Prometheus counts for samples that it did not take.
 DROPPED = ("prometheus_target_scrapes_exceeded_sample_limit_total",
            "prometheus_target_scrapes_exceeded_body_size_limit_total",
@@ -97,6 +98,10 @@ class Prometheus(contextlib.AbstractContextManager):
         found = self.ask(query=selector, time=f"{milliseconds / 1000:.3f}")
         return {tuple(sorted(series["metric"].items())): float(series["value"][1]) for series in found}
 
+    @property
+    def write_url(self):
+        return f"http://127.0.0.1:{self.port}/api/v1/write"
+
     def flush(self):
         """Makes what the server has accepted visible to queries. Prometheus shows it at once."""
 
@@ -141,3 +146,43 @@ class VictoriaMetrics(Prometheus):
         self.process.send_signal(signal.SIGTERM)
         self.process.wait(60)
         super().restart()
+
+
+class ThanosReceive(Prometheus):
+    """Two processes, as in production: `thanos receive` stores, and `thanos query` answers queries from it. Accepts remote
+    write version 1 only."""
+
+    def __init__(self):
+        super().__init__(program=THANOS)
+        self.write_port, self.store_port = free_port(), free_port()
+        self.querier = None
+
+    @property
+    def write_url(self):
+        return f"http://127.0.0.1:{self.write_port}/api/v1/receive"
+
+    def command(self):
+        return [self.program, "receive", f"--tsdb.path={self.path('data')}", '--label=replica="a"',
+                f"--grpc-address=127.0.0.1:{self.store_port}", "--http-address=127.0.0.1:0",
+                f"--remote-write.address=127.0.0.1:{self.write_port}"]
+
+    def __enter__(self):
+        with open(self.path("query.log"), "wb") as log:
+            self.querier = subprocess.Popen([self.program, "query", f"--endpoint=127.0.0.1:{self.store_port}",
+                                             f"--http-address=127.0.0.1:{self.port}", "--grpc-address=127.0.0.1:0"],
+                                            stdout=log, stderr=log)
+        return super().__enter__()
+
+    def is_ready(self):
+        """The querier has found the store, which is there once the receiver has read its log."""
+        with contextlib.suppress(OSError):
+            return "receive" in json.loads(self.get("/api/v1/stores"))["data"]
+        return False
+
+    def restart(self):
+        end(self.querier)
+        super().restart()
+
+    def __exit__(self, *failure):
+        end(self.querier)
+        super().__exit__(*failure)

@@ -14,7 +14,7 @@ from doc_pages import code_blocks
 from exposition import microjoules
 from harness import Agent, end, free_port, require, run_tests, run_to_end, wait_until
 from powercap import ONE_PACKAGE, PowercapTree, metered_agent
-from prometheus import NEWER, VICTORIA, Prometheus, VictoriaMetrics, replace_once
+from prometheus import NEWER, THANOS, VICTORIA, Prometheus, ThanosReceive, VictoriaMetrics, replace_once
 from push_server import check_refused, make_certificate
 from remote_write import WRITTEN, RemoteWriteServer
 from remote_write import microjoules as pushed
@@ -169,7 +169,7 @@ class Figures(unittest.TestCase):
 class RealServer(unittest.TestCase):
     def check(self, extra, prometheus):
         """Through two outages: the sums at each time are those of the scrape of that time, though processes end."""
-        config = CONFIG % f"http://127.0.0.1:{prometheus.port}/api/v1/write" + extra
+        config = CONFIG % prometheus.write_url + extra
         # The queue has a limit.
         config = config.replace("    interval: 1s", f"    interval: {max(1, OUTAGE / 30):g}s")
         with contextlib.ExitStack() as stack:
@@ -227,6 +227,14 @@ class RealServer(unittest.TestCase):
     def require_victoriametrics():
         require(os.access(VICTORIA, os.X_OK), "VictoriaMetrics is not built: tests/cluster/programs.py victoria-metrics")
 
+    def test_thanos_receive_stores_version_1(self):
+        self.require_thanos()
+        self.check("", ThanosReceive())
+
+    @staticmethod
+    def require_thanos():
+        require(os.access(THANOS, os.X_OK), "Thanos is not built: tests/cluster/programs.py thanos")
+
     def test_the_page_gives_exact_totals(self):
         require(os.access(NEWER, os.X_OK), "Prometheus 3.16 is not built: tests/cluster/programs.py prometheus")
         flags = [word for word in page("sh")[-1].split() if re.match("--(web.enable|enable-feature)", word)]
@@ -256,8 +264,12 @@ class RealServer(unittest.TestCase):
         self.require_victoriametrics()
         self.check_without_version_2(VictoriaMetrics())
 
+    def test_thanos_receive_without_version_2_is_noticed(self):
+        self.require_thanos()
+        self.check_without_version_2(ThanosReceive())
+
     def check_without_version_2(self, prometheus):
-        with prometheus, Agent(config=CONFIG % f"http://127.0.0.1:{prometheus.port}/api/v1/write" + VERSION_2) as agent:
+        with prometheus, Agent(config=CONFIG % prometheus.write_url + VERSION_2) as agent:
             agent.wait_log("data points rejected: .*set exporter.remoteWrite.version to 1")
             self.assertGreater(dropped(agent)["partial"], 10)
             self.assertEqual(prometheus.ask(query="kepler_node_cpu_joules_total"), [])
