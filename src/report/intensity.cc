@@ -13,7 +13,6 @@ namespace kepler::report {
 namespace {
 
 constexpr std::string_view kHeader = "time,g_per_kwh";
-constexpr double kMaxGrams = 1e5;
 
 std::unexpected<Error> InLine(size_t line, std::string_view why) {
   return Fail(ErrorKind::kMalformed, fmt::format("line {}: {}", line, why));
@@ -36,8 +35,8 @@ Result<Intensity> Intensity::Read(std::string_view csv) {
     const auto time = ParseTime(line.substr(0, comma));
     if (!time) return InLine(number, "time " + time.error().message);
     const auto grams = ParseNumber<double>(line.substr(comma + 1));
-    if (!grams || !(*grams >= 0 && *grams <= kMaxGrams))
-      return InLine(number, fmt::format("g_per_kwh must be a number from 0 to {}", kMaxGrams));
+    if (!grams || !(*grams >= 0 && *grams <= kMaxGramsPerKwh))
+      return InLine(number, fmt::format("g_per_kwh must be a number from 0 to {}", kMaxGramsPerKwh));
     intensity.points_.emplace_back(Milliseconds(std::chrono::milliseconds(std::llround(*time * 1e3))), *grams);
   }
   if (intensity.points_.empty()) return InLine(2, "there is no value");

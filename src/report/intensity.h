@@ -1,5 +1,6 @@
 #pragma once
 // Carbon intensity of the grid: a constant, or a series in time. Pure.
+#include <cstdint>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -8,6 +9,9 @@
 #include "report/energy_line.h"
 
 namespace kepler::report {
+
+/// Maximum intensity. Power from coal has about 1000 g/kWh.
+inline constexpr int64_t kMaxGramsPerKwh = 100'000;
 
 class Intensity {
  public:

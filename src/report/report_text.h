@@ -1,11 +1,15 @@
 #pragma once
 // A report as text: a table for people, CSV and JSON for programs. Pure.
+#include <cstdint>
 #include <optional>
 #include <string>
 
 #include "report/energy_report.h"
 
 namespace kepler::report {
+
+/// Maximum price of a kWh.
+inline constexpr int64_t kMaxPrice = 1'000'000'000;
 
 struct Prices {
   std::optional<double> per_kwh;  // in any currency

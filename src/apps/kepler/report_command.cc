@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
@@ -20,9 +19,6 @@
 #include "apps/kepler/report_prometheus.h"
 #include "apps/kepler/report_settings.h"
 #include "base/clock.h"
-#include "base/duration.h"
-#include "base/parse.h"
-#include "base/parse_time.h"
 #include "base/small_file.h"
 #include "base/text.h"
 #include "report/energy_book.h"
@@ -32,8 +28,6 @@
 
 namespace kepler::agent {
 namespace {
-
-using report::Milliseconds;
 
 constexpr int kWrongUsage = 2;
 
@@ -59,52 +53,17 @@ Status CheckOutput(const ReportOptions& options) {
   return {};
 }
 
-Result<std::optional<Milliseconds>> TimeOf(std::string_view flag, const std::string& text, WallTime now) {
-  if (text.empty()) return std::optional<Milliseconds>();
-  constexpr std::string_view kForms =
-      "a time like 2026-11-23T18:00:00Z, Unix seconds of at least 100000000, or a duration like 24h";
-  constexpr double kYear1973 = 1e8;  // a smaller number is probably a year or a day, not Unix seconds
-  const auto seconds = ParseTime(text);
-  if (seconds && *seconds < kYear1973 && ParseNumber<double>(text))
-    return Fail(ErrorKind::kInvalid,
-                fmt::format("{}={}: a year or a day alone is not a time; use {}", flag, text, kForms));
-  if (seconds) return std::optional(Milliseconds(std::chrono::milliseconds(std::llround(*seconds * 1e3))));
-  const auto ago = ParseDuration(text);
-  if (!ago) return Fail(ErrorKind::kInvalid, fmt::format("{} must be {}", flag, kForms));
-  if (*ago < Duration::zero())
-    return Fail(ErrorKind::kInvalid,
-                fmt::format("{}={}: a duration counts back from now; write it without the minus sign", flag, text));
-  return std::optional(std::chrono::floor<std::chrono::milliseconds>(now - static_cast<Nanoseconds>(*ago)));
-}
-
-/// A hint for a number with a decimal comma: "0,30".
-std::string CommaHint(std::string text) {
-  if (std::ranges::count(text, ',') != 1) return "";
-  text[text.find(',')] = '.';
-  return ParseNumber<double>(text) ? fmt::format("; the decimal sign is a point, so write {}", text) : "";
-}
-
-Result<std::optional<double>> PriceOf(const std::string& text) {
-  if (text.empty()) return std::optional<double>();
-  const auto price = ParseNumber<double>(text);
-  constexpr double kMax = 1e9;
-  if (price && *price >= 0 && *price <= kMax) return price;
-  return Fail(ErrorKind::kInvalid, "--price must be a number from 0 to 1e9" + CommaHint(text));
-}
-
-Result<report::Intensity> IntensityOf(const std::string& text) {
-  if (text.empty()) return report::Intensity();
-  constexpr double kMaxGrams = 1e5;
-  if (const auto grams = ParseNumber<double>(text); grams && *grams >= 0 && *grams <= kMaxGrams)
-    return report::Intensity(*grams);
+/// The number of --carbon, or the series of the file that it names.
+Result<report::Intensity> IntensityOf(const ReportOptions& options) {
+  if (options.grams_per_kwh) return report::Intensity(*options.grams_per_kwh);
+  if (options.carbon.empty()) return report::Intensity();
   constexpr size_t kMaxBytes = size_t{16} << 20;
-  const auto csv = ReadSmallFile(text, kMaxBytes);
-  const std::string hint = CommaHint(text);
+  const auto csv = ReadSmallFile(options.carbon, kMaxBytes);
   if (!csv)
-    return Fail(csv.error().kind, "--carbon must be a number of grams from 0 to 1e5" +
-                                      (hint.empty() ? ", or a file: " + csv.error().message : hint));
+    return Fail(csv.error().kind, fmt::format("--carbon must be a number of grams from 0 to {}, or a file: {}",
+                                              report::kMaxGramsPerKwh, csv.error().message));
   auto intensity = report::Intensity::Read(*csv);
-  if (!intensity) return Fail(intensity.error().kind, fmt::format("{}: {}", text, intensity.error().message));
+  if (!intensity) return Fail(intensity.error().kind, fmt::format("{}: {}", options.carbon, intensity.error().message));
   return intensity;
 }
 
@@ -147,14 +106,6 @@ Result<std::vector<std::string>> ReadServer(const PrometheusAccess& access, repo
   return source.Read(query, [&](const report::EnergyLine& line) { book->Add(line); });
 }
 
-/// Limits the end to the current time, because no server has samples of the future.
-Status CheckPeriod(report::EnergyBook::Options& options, WallTime now) {
-  const auto latest = std::chrono::floor<std::chrono::milliseconds>(now);
-  options.to = std::min(options.to.value_or(latest), latest);
-  if (*options.from < *options.to) return {};
-  return Fail(ErrorKind::kInvalid, "--from must be before --to and before now");
-}
-
 Result<report::Report> ReadReport(const ReportOptions& options, report::EnergyBook::Options book_options,
                                   WallTime now) {
   if (options.prometheus.url.empty()) {
@@ -162,7 +113,9 @@ Result<report::Report> ReadReport(const ReportOptions& options, report::EnergyBo
     KEPLER_CHECK_OK(ReadFiles(options.files, book));
     return book.Close();
   }
-  KEPLER_CHECK_OK(CheckPeriod(book_options, now));
+  // No server has samples of the future.
+  const auto latest = std::chrono::floor<std::chrono::milliseconds>(now);
+  book_options.to = std::min(book_options.to.value_or(latest), latest);
   std::optional<report::EnergyBook> book;
   KEPLER_TRY(std::vector<std::string> notes, ReadServer(options.prometheus, std::move(book_options), book));
   KEPLER_TRY(report::Report made, book->Close());
@@ -170,15 +123,12 @@ Result<report::Report> ReadReport(const ReportOptions& options, report::EnergyBo
   return made;
 }
 
-Status MakeReport(const ReportOptions& options) {
+Status MakeReport(const ReportOptions& options, WallTime now) {
   KEPLER_CHECK_OK(CheckOutput(options));
-  const WallTime now = SystemClock().Wall();
-  report::EnergyBook::Options book_options{.by = options.by, .zones = options.zones};
-  KEPLER_TRY(book_options.from, TimeOf("--from", options.from, now));
-  KEPLER_TRY(book_options.to, TimeOf("--to", options.to, now));
-  KEPLER_TRY(book_options.intensity, IntensityOf(options.carbon));
-  report::Prices prices{.per_kwh = std::nullopt, .has_carbon = book_options.intensity.is_known()};
-  KEPLER_TRY(prices.per_kwh, PriceOf(options.price));
+  report::EnergyBook::Options book_options{
+      .by = options.by, .zones = options.zones, .from = options.begin, .to = options.end};
+  KEPLER_TRY(book_options.intensity, IntensityOf(options));
+  const report::Prices prices{.per_kwh = options.price_per_kwh, .has_carbon = book_options.intensity.is_known()};
   KEPLER_TRY(report::Report made, ReadReport(options, std::move(book_options), now));
   if (std::string doubt = report::DoubtAbout(made.zones); !doubt.empty()) made.notes.push_back(std::move(doubt));
   if (options.top > 0) KeepLargest(static_cast<size_t>(options.top), made);
@@ -192,14 +142,15 @@ Status MakeReport(const ReportOptions& options) {
 int RunReportCommand(std::vector<const char*> arguments, const BuildInfo& build) {
   arguments.erase(arguments.begin() + 1);
   arguments.front() = "kepler report";
-  const auto parsed = ParseReportOptions(std::move(arguments), build);
+  const WallTime now = SystemClock().Wall();
+  const auto parsed = ParseReportOptions(std::move(arguments), build, now);
   if (parsed.action != settings::Action::kRun) {
     const int code = settings::WriteOut(parsed, "kepler report");
     return parsed.action == settings::Action::kReject ? kWrongUsage : code;
   }
   if (parsed.config.files.empty() && parsed.config.prometheus.url.empty())
     return Refuse("there is no file and no --prometheus; see kepler report --help", kWrongUsage);
-  const Status done = MakeReport(parsed.config);
+  const Status done = MakeReport(parsed.config, now);
   return done ? EXIT_SUCCESS : Refuse(done.error().message, EXIT_FAILURE);
 }
 

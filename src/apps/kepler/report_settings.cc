@@ -7,8 +7,11 @@
 #include <string_view>
 #include <utility>
 
+#include "apps/kepler/report_values.h"
 #include "base/parse.h"
 #include "http/client/url.h"
+#include "report/intensity.h"
+#include "report/report_text.h"
 #include "report/zone_choice.h"
 #include "settings/table.h"
 
@@ -128,6 +131,32 @@ void RefuseEmpty(settings::Draft& draft, std::string_view flag, std::string_view
     draft.Reject(flag, fmt::format("is empty; write {}, or remove the flag", example));
 }
 
+/// The value, or its default after a rejection.
+template <class T>
+T Take(settings::Draft& draft, std::string_view flag, Result<T> value) {
+  if (!value) draft.Reject(flag, value.error().message);
+  return value.value_or(T());
+}
+
+void ReadPeriod(settings::Draft& draft, ReportOptions& options, WallTime now) {
+  options.begin = Take(draft, "from", ReadPeriodEnd(options.from, now));
+  options.end = Take(draft, "to", ReadPeriodEnd(options.to, now));
+  if (options.begin && options.end && *options.begin >= *options.end) draft.Reject("from", "must be before --to");
+  if (options.begin && *options.begin >= now && !options.prometheus.url.empty())
+    draft.Reject("from", "must be before now");
+}
+
+void ReadPrices(settings::Draft& draft, ReportOptions& options) {
+  RefuseEmpty(draft, "price", options.price, "the price of a kWh, such as 0.30");
+  RefuseEmpty(draft, "carbon", options.carbon, "grams of CO2 per kWh, such as 380, or a file");
+  const auto price = ReadAmount(options.price, report::kMaxPrice, "a number");
+  options.price_per_kwh = Take(draft, "price", price);
+  if (price && !*price && !options.price.empty())
+    draft.Reject("price", fmt::format("must be a number from 0 to {}", report::kMaxPrice));
+  options.grams_per_kwh =
+      Take(draft, "carbon", ReadAmount(options.carbon, report::kMaxGramsPerKwh, "a file, or a number of grams"));
+}
+
 void CheckPrometheus(settings::Draft& draft, const ReportOptions& options) {
   const PrometheusAccess& access = options.prometheus;
   if (access.url.empty()) return;
@@ -143,17 +172,18 @@ void CheckPrometheus(settings::Draft& draft, const ReportOptions& options) {
 
 }  // namespace
 
-settings::Parsed<ReportOptions> ParseReportOptions(std::vector<const char*> arguments, const BuildInfo& build) {
+settings::Parsed<ReportOptions> ParseReportOptions(std::vector<const char*> arguments, const BuildInfo& build,
+                                                   WallTime now) {
   const std::vector<std::string> files = TakeFiles(arguments);
   const settings::Program program{.name = "kepler report", .about = kAbout, .build = build, .has_config_file = false};
-  auto parsed = settings::ParseCommandLine<ReportOptions>(
-      arguments, program, kReportTable, [&](settings::Draft& draft, ReportOptions& options) {
-        options.zones = TakeZones(draft, options.zones);
-        options.files = files;
-        RefuseEmpty(draft, "price", options.price, "the price of a kWh, such as 0.30");
-        RefuseEmpty(draft, "carbon", options.carbon, "grams of CO2 per kWh, such as 380, or a file");
-        CheckPrometheus(draft, options);
-      });
+  auto parsed = settings::ParseCommandLine<ReportOptions>(arguments, program, kReportTable,
+                                                          [&](settings::Draft& draft, ReportOptions& options) {
+                                                            options.zones = TakeZones(draft, options.zones);
+                                                            options.files = files;
+                                                            ReadPeriod(draft, options, now);
+                                                            ReadPrices(draft, options);
+                                                            CheckPrometheus(draft, options);
+                                                          });
   if (parsed.action == settings::Action::kHelp)
     parsed.text.replace(0, parsed.text.find('\n'), "usage: kepler report [<flags>] <file>...");
   return parsed;

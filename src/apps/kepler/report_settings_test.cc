@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <optional>
 
 namespace kepler::agent {
 namespace {
@@ -15,7 +17,8 @@ using ::testing::StartsWith;
 
 settings::Parsed<ReportOptions> ParseReport(std::vector<const char*> arguments) {
   arguments.insert(arguments.begin(), "kepler report");
-  return ParseReportOptions(std::move(arguments), {});
+  constexpr WallTime kNow{std::chrono::seconds(1'800'000'000)};
+  return ParseReportOptions(std::move(arguments), {}, kNow);
 }
 
 TEST(ReportSettings, ZonesAreListsAndRepeatedFlags) {
@@ -36,6 +39,35 @@ TEST(ReportSettings, RefuseListsThatMakeNoSense) {
     EXPECT_THAT(parsed.text, AllOf(StartsWith("kepler report: error: --zone: "), HasSubstr(reason)));
     EXPECT_EQ(std::ranges::count(parsed.text, '\n'), 1) << parsed.text;
   }
+}
+
+TEST(ReportSettings, PeriodAndPrices) {
+  const auto config = ParseReport({"--from=24h", "--to=1799999000", "--price=0.3", "--carbon=380", "file"}).config;
+  EXPECT_EQ(config.begin, report::Milliseconds(std::chrono::seconds(1'800'000'000 - 86'400)));
+  EXPECT_EQ(config.end, report::Milliseconds(std::chrono::seconds(1'799'999'000)));
+  EXPECT_EQ(config.price_per_kwh, 0.3);
+  EXPECT_EQ(config.grams_per_kwh, 380);
+  EXPECT_EQ(ParseReport({"--carbon=series.csv", "file"}).config.grams_per_kwh, std::nullopt);
+}
+
+TEST(ReportSettings, InvalidValues_AreInvalidFlags) {
+  for (const auto& [flag, reason] :
+       {std::pair("--from=then", "--from: must be a time like 2026"), std::pair("--from=2027", "a year or a day alone"),
+        std::pair("--to=-1s", "--to: -1s: a duration counts back from now; write it without the minus sign"),
+        std::pair("--price=-1", "--price: must be a number from 0 to 1000000000"),
+        std::pair("--price=1000000001", "--price: must be a number from 0 to 1000000000"),
+        std::pair("--price=cheap", "--price: must be a number from 0 to 1000000000"),
+        std::pair("--price=0,30", "the decimal sign is a point, so write 0.30"),
+        std::pair("--carbon=380,5", "the decimal sign is a point, so write 380.5"),
+        std::pair("--carbon=100001", "--carbon: must be a file, or a number of grams from 0 to 100000")}) {
+    const auto parsed = ParseReport({flag, "file"});
+    EXPECT_EQ(parsed.action, settings::Action::kReject) << flag;
+    EXPECT_THAT(parsed.text, HasSubstr(reason));
+    EXPECT_EQ(std::ranges::count(parsed.text, '\n'), 1) << parsed.text;
+  }
+  EXPECT_THAT(ParseReport({"--from=1h", "--to=2h", "file"}).text, HasSubstr("--from: must be before --to"));
+  EXPECT_THAT(ParseReport({"--prometheus=http://a", "--from=1900000000"}).text,
+              HasSubstr("--from: must be before now"));
 }
 
 /// A variable that a script did not set.

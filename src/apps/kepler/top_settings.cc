@@ -4,6 +4,8 @@
 #include <string_view>
 
 #include "http/client/url.h"
+#include "report/intensity.h"
+#include "report/report_text.h"
 #include "settings/table.h"
 
 namespace kepler::agent {
@@ -27,9 +29,9 @@ constexpr Key kTopKeys[] = {
     Key("interval", "interval", "Time between two requests", kAt<&S::interval>,
         {.min = 100 * kTopMillisecond, .max = 3'600'000 * kTopMillisecond}),
     Key("price", "price", "Price of a kilowatt-hour in any currency: adds the cost; 0: no cost", kAt<&S::price>,
-        {.min = 0, .max = 1'000'000}),
+        {.min = 0, .max = report::kMaxPrice}),
     Key("carbon", "carbon", "Grams of CO2 per kilowatt-hour: adds the emissions; 0: none", kAt<&S::carbon>,
-        {.unit = "grams", .min = 0, .max = 1'000'000}),
+        {.unit = "grams", .min = 0, .max = report::kMaxGramsPerKwh}),
     Key("once", "once", "Print one table and exit", kAt<&S::once>),
     Key("json", "json", "Print one answer of the agent's JSON API and exit", kAt<&S::json>),
     Key("limit", "limit", "Maximum number of workloads of --once and --json", kAt<&S::limit>, {.min = 1, .max = 1000}),

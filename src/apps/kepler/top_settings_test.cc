@@ -37,8 +37,9 @@ TEST(TopSettings, RefuseWhatMakesNoSense) {
   for (const auto& [flag, reason] :
        {std::pair("--url=ftp://x", "url"), std::pair("--user=me", "password-file: is missing"),
         std::pair("--key-file=/k", "cert-file: is missing"), std::pair("--level=core", "level"),
-        std::pair("--interval=1ms", "interval"), std::pair("--price=-1", "price"), std::pair("--limit=0", "limit"),
-        std::pair("--colour", "--colour")}) {
+        std::pair("--interval=1ms", "interval"), std::pair("--price=-1", "price"),
+        std::pair("--price=1000000001", "price"), std::pair("--carbon=100001", "carbon"),
+        std::pair("--limit=0", "limit"), std::pair("--colour", "--colour")}) {
     const auto parsed = Parse({flag});
     EXPECT_EQ(parsed.exit_code, 1) << flag;
     EXPECT_THAT(parsed.text, AllOf(StartsWith("kepler top: error: "), HasSubstr(reason)));
