@@ -114,6 +114,7 @@ class EnergyBook {
   void NameRows();
   void NoteSharedNames();
   void NoteUnmeasured();
+  void NoteIntensity();
   void CloseTick();
   [[nodiscard]] bool IsComplete() const;
   [[nodiscard]] bool AddsUp(const Totals& totals) const;

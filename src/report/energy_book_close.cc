@@ -3,12 +3,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <chrono>
+#include <ratio>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/text.h"
+#include "export/series/figure_text.h"
 #include "report/energy_book.h"
 #include "report/row_name.h"
 
@@ -42,6 +45,15 @@ void EnergyBook::NoteUnmeasured() {
         "{}{}: the energy of zone {} is {}", SanitizeUtf8(*nodes.begin(), kMaxName), more, SanitizeUtf8(zone, kMaxName),
         origin == "simulated" ? "simulated: nothing is measured" : "estimated by a power model, not measured"));
   }
+}
+
+void EnergyBook::NoteIntensity() {
+  const Milliseconds end = std::min(options_.intensity.Begin(), report_.to);
+  if (end <= report_.from) return;
+  const std::chrono::duration<double, std::ratio<3600>> hours = end - report_.from;
+  report_.notes.push_back(
+      fmt::format("no carbon intensity is known from {} to {} ({:.1f} hours); the first value of the series is used",
+                  series::TimeText(report_.from), series::TimeText(end), hours.count()));
 }
 
 /// The values of --by that the lines have: "--by=process, container or node".
@@ -88,6 +100,7 @@ Result<Report> EnergyBook::Close() {
   NameRows();
   NoteSharedNames();
   NoteUnmeasured();
+  NoteIntensity();
   for (size_t i = 0; i < rest_.size(); ++i)
     if (rest_[i].energy != Energy()) report_.rest.push_back({.name = std::string(RestName(i)), .amount = rest_[i]});
   std::erase_if(report_.rows, [](const Row& row) { return row.amount.energy == Energy(); });

@@ -297,6 +297,27 @@ TEST(EnergyBook, Carbon_ByTheTimeOfTheEnergy) {
   const auto report = ReportOf(lines, {.by = By::kPod, .intensity = *intensity});
   EXPECT_DOUBLE_EQ(report->rows[0].amount.grams, 400);
   EXPECT_DOUBLE_EQ(report->total.grams, 400);
+  EXPECT_TRUE(report->notes.empty()) << report->notes[0];
+}
+
+TEST(EnergyBook, CarbonBeforeTheSeries_IsNoted) {
+  FakeNode node;
+  std::vector<std::string> lines;
+  for (int hour = 0; hour <= 4; ++hour) {
+    node.Use("web", 3'600'000'000'000);
+    Append(node.Tick(hour * 3'600), lines);
+  }
+  const auto notes = [&](int64_t begin) {
+    const auto series = Intensity::Read(fmt::format("time,g_per_kwh\n{},100\n", kBookStart + begin));
+    return ReportOf(lines, {.by = By::kPod, .intensity = *series})->notes;
+  };
+  EXPECT_THAT(
+      notes(9'000),
+      ::testing::ElementsAre("no carbon intensity is known from 2023-11-14T22:13:20.000Z to 2023-11-15T00:43:20.000Z "
+                             "(2.5 hours); the first value of the series is used"));
+  EXPECT_THAT(notes(1'000'000), ::testing::ElementsAre(HasSubstr("to 2023-11-15T02:13:20.000Z (4.0 hours)")));
+  EXPECT_TRUE(notes(0).empty());
+  EXPECT_TRUE(ReportOf(lines, {.by = By::kPod, .intensity = Intensity(380)})->notes.empty());
 }
 
 TEST(EnergyBook, WhatIsMissing_IsNamed) {

@@ -22,6 +22,8 @@ class Intensity {
   /// before it. Errors name the line.
   [[nodiscard]] static Result<Intensity> Read(std::string_view csv);
 
+  /// Time of the first value. A constant has had it always.
+  [[nodiscard]] Milliseconds Begin() const { return is_known() ? points_.front().first : Milliseconds::min(); }
   [[nodiscard]] bool is_known() const { return !points_.empty(); }
   /// Grams per kWh; 0 if it is not known.
   [[nodiscard]] double At(Milliseconds time) const;
