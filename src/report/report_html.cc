@@ -34,6 +34,15 @@ tr.rest td:first-child { font-style: italic; } tr.total { font-weight: 600; }
 .wide { overflow-x: auto; } svg { width: 100%; height: auto; } svg text { fill: currentColor; font-size: 12px; }
 ul.legend { list-style: none; display: flex; flex-wrap: wrap; gap: .2rem 1rem; padding: 0; } .legend i { display: inline-block;
 width: .8rem; height: .8rem; margin-right: .3rem; }
+@media (max-width: 640px) {
+  h1 { font-size: 1.5rem; } svg { overflow: visible; } svg text { font-size: 24px; }
+  table, tbody, td { display: block; } thead { display: none; }
+  tr { display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: .2rem .6rem; padding: .5rem 0;
+    border-bottom: 1px solid #8886; }
+  td { border: 0; padding: 0; } td.n { text-align: left; white-space: normal; }
+  td:first-child, td:last-child { grid-column: 1 / -1; }
+  td.n::before { content: attr(data-header); display: block; font-size: .8rem; opacity: .75; }
+}
 </style></head><body>
 )";
 
@@ -46,6 +55,9 @@ constexpr int kHeight = 300;
 constexpr int kLeft = 70;
 constexpr int kBottom = 40;
 constexpr int kTop = 15;
+
+// Headers of the figures.
+constexpr std::string_view kJoules = "Joules", kKwh = "kWh", kShare = "Share", kCost = "Cost", kCarbon = "CO2 g";
 
 struct Layer {
   std::string name;
@@ -133,25 +145,29 @@ std::string Chart(const Report& report) {
 std::string LineOf(std::string_view kind, std::string_view name, const Amount& amount, const Report& report,
                    const Prices& prices) {
   const double percent = ShareOf(amount, report) * 100;
-  std::string line = fmt::format(R"(<tr class="{}"><td>{}</td><td class="n">{:.3f}</td><td class="n">{:.6f}</td>)",
-                                 kind, EscapeHtml(name), amount.energy.ToJoules(), KwhOf(amount.energy));
-  line += fmt::format(R"(<td class="n">{:.2f} %</td>)", percent);
-  const auto put = [&](double figure, int decimals) {
-    line += fmt::format(R"(<td class="n">{}</td>)", EscapeHtml(console::DecimalText(figure, decimals)));
+  std::string line = fmt::format(R"(<tr class="{}"><td>{}</td>)", kind, EscapeHtml(name));
+  // On a narrow screen the header stands above each figure, in place of the header row.
+  const auto put = [&](std::string_view header, std::string_view figure) {
+    line += fmt::format(R"(<td class="n" data-header="{}">{}</td>)", header, EscapeHtml(figure));
   };
-  if (prices.per_kwh) put(KwhOf(amount.energy) * *prices.per_kwh, kCostDecimals);
-  if (prices.has_carbon) put(amount.grams, kGramDecimals);
+  put(kJoules, fmt::format("{:.3f}", amount.energy.ToJoules()));
+  put(kKwh, fmt::format("{:.6f}", KwhOf(amount.energy)));
+  put(kShare, fmt::format("{:.2f} %", percent));
+  if (prices.per_kwh) put(kCost, console::DecimalText(KwhOf(amount.energy) * *prices.per_kwh, kCostDecimals));
+  if (prices.has_carbon) put(kCarbon, console::DecimalText(amount.grams, kGramDecimals));
   return line + fmt::format("<td><div class=\"bar\"><i style=\"width:{:.1f}%\"></i></div></td></tr>\n",
                             std::clamp(percent, 0.0, 100.0));
 }
 
 std::string Table(const Report& report, const Prices& prices) {
   std::string table = fmt::format(
-      "<h2>Energy by {0}</h2>\n<div class=\"wide\"><table><thead><tr><th scope=\"col\">{0}</th><th scope=\"col\" "
-      "class=\"n\">Joules</th><th scope=\"col\" class=\"n\">kWh</th><th scope=\"col\" class=\"n\">Share</th>",
-      ToString(report.by));
-  if (prices.per_kwh) table += "<th scope=\"col\" class=\"n\">Cost</th>";
-  if (prices.has_carbon) table += "<th scope=\"col\" class=\"n\">CO2 g</th>";
+      "<h2>Energy by {0}</h2>\n<div class=\"wide\"><table><thead><tr><th scope=\"col\">{0}</th>", ToString(report.by));
+  const auto put = [&](std::string_view header) {
+    table += fmt::format("<th scope=\"col\" class=\"n\">{}</th>", header);
+  };
+  for (const std::string_view header : {kJoules, kKwh, kShare}) put(header);
+  if (prices.per_kwh) put(kCost);
+  if (prices.has_carbon) put(kCarbon);
   table += "<th scope=\"col\">Part of all</th></tr></thead><tbody>\n";
   for (const Row& row : report.rows) table += LineOf("row", row.name, row.amount, report, prices);
   for (const Row& row : report.rest) table += LineOf("rest", row.name, row.amount, report, prices);

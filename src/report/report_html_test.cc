@@ -26,6 +26,8 @@ TEST(ReportHtml, ChartAndTable_EveryTextIsEscaped) {
   const std::string page = ReportHtml(report, {.per_kwh = 1, .has_carbon = false});
   EXPECT_THAT(page, AllOf(HasSubstr("&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;"), Not(HasSubstr("<script")),
                           HasSubstr("<svg"), HasSubstr("others and rest"), HasSubstr("10.0 W"), HasSubstr("50.00 %")));
+  EXPECT_THAT(page, AllOf(HasSubstr("<th scope=\"col\" class=\"n\">Cost</th>"),
+                          HasSubstr("<td class=\"n\" data-header=\"Cost\">"), HasSubstr("@media (max-width: 640px)")));
   report.total.bins.clear();
   EXPECT_THAT(ReportHtml(report, {}), AllOf(Not(HasSubstr("<svg")), HasSubstr("<table"))) << "nothing to draw";
 }
