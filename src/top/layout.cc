@@ -177,7 +177,10 @@ std::string PlainText(const View& view, const Readings& readings, size_t width, 
   for (Line& line : ZoneLines(readings, {}, width, SIZE_MAX, look)) lines.push_back(std::move(line));
   lines.emplace_back();
   lines.push_back({Status(view, readings, std::min<size_t>(width, 100), look.glyphs)});
-  const WorkloadTable table(readings, view.sort, width, look);
+  // CPU use is the difference of two answers. There is no other one.
+  Look shown = look;
+  shown.has_cores = std::ranges::any_of(readings.rows, [](const auto& row) { return row.cpu_cores.has_value(); });
+  const WorkloadTable table(readings, view.sort, width, shown);
   lines.push_back({table.Header()});
   for (size_t i = 0; i < readings.rows.size(); ++i) lines.push_back({table.Row(i)});
   std::string out;

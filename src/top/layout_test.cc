@@ -89,6 +89,14 @@ Pods by watts, 3 of 312                                         not listed 1.5 J
 )");
 }
 
+/// One answer has totals only. A screen, in contrast, keeps the column for the next answer.
+TEST(Layout, PlainTextWithoutCpuUse_HasNoColumnOfIt) {
+  Knowledge known = ThreePods();
+  for (WorkloadReading& row : known.readings.rows) row.cpu_cores.reset();
+  EXPECT_THAT(PlainText(kPods, known.readings, SIZE_MAX, {}), Not(HasSubstr("CORES")));
+  EXPECT_THAT(TextOf(Layout(kPods, known, {80, 16}, {})), HasSubstr("CORES"));
+}
+
 TEST(Layout, SaysSinceWhenThereIsNoAnswer) {
   Knowledge known = ThreePods();
   known.trouble = "no answer since 22:00:05: connection refused";

@@ -8,11 +8,12 @@
 
 namespace kepler::top {
 
-/// Characters that the terminal can show, and the price and emissions of a kilowatt-hour.
+/// Characters that the terminal can show, figures to show, and the price and emissions of a kilowatt-hour.
 struct Look {
   Glyphs glyphs = Glyphs::kUtf8;
   std::optional<double> price{};   // currency per kWh
   std::optional<double> carbon{};  // grams per kWh
+  bool has_cores = true;           // CPU use is known, or will be with the next answer
 };
 
 [[nodiscard]] constexpr double KilowattHours(double joules) { return joules / 3.6e6; }

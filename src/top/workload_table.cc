@@ -54,7 +54,7 @@ void WorkloadTable::AddFigures(Level level) {
   };
   add(0, "WATTS", [](const W& row) { return WattsText(row.watts); }, Sort::kWatts);
   add(0, "JOULES", [](const W& row) { return JoulesText(row.joules); }, Sort::kJoules);
-  add(kCores, "CORES", [](const W& row) { return CoresText(row.cpu_cores); });
+  if (look_.has_cores) add(kCores, "CORES", [](const W& row) { return CoresText(row.cpu_cores); });
   add(
       sort_ == Sort::kCpu ? 0 : kTime, "CPU TIME", [](const W& row) { return TimeText(row.cpu_seconds.value_or(-1)); },
       Sort::kCpu);
