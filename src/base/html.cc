@@ -30,4 +30,16 @@ std::string EscapeHtml(std::string_view text, size_t max) {
   return out;
 }
 
+std::string EscapeName(std::string_view name) {
+  std::string out;
+  char before = ' ';
+  for (const char c : EscapeHtml(name)) {  // no escape sequence has one of these places
+    const bool is_hump = c >= 'A' && c <= 'Z' && before >= 'a' && before <= 'z';
+    if (is_hump || before == '_' || before == '-' || before == '/') out += "<wbr>";
+    out += c;
+    before = c;
+  }
+  return out;
+}
+
 }  // namespace kepler

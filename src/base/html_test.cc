@@ -12,5 +12,11 @@ TEST(EscapeHtml, EveryHazard) {
   EXPECT_EQ(EscapeHtml("<<<<", 2), "&lt;&lt;");
 }
 
+TEST(EscapeName, LinesMayEndAtSeparators) {
+  EXPECT_EQ(EscapeName("gpu_a-b/c.d"), "gpu_<wbr>a-<wbr>b/<wbr>c.d");
+  EXPECT_EQ(EscapeName("SGDFitTrainer_1"), "SGDFit<wbr>Trainer_<wbr>1");
+  EXPECT_EQ(EscapeName("<'&_A"), "&lt;&#39;&amp;_<wbr>A");
+}
+
 }  // namespace
 }  // namespace kepler

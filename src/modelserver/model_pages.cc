@@ -25,9 +25,9 @@ th,td{{text-align:left;padding:.3rem .6rem;border-bottom:1px solid #8885;vertica
 .charts{{display:flex;flex-wrap:wrap;gap:1rem}} .charts div{{flex:1 1 20rem;max-width:40rem}}
 .charts svg{{width:100%;height:auto;display:block}}
 .n{{text-align:right;font-variant-numeric:tabular-nums}} td.n{{white-space:nowrap}}
-code,td a{{overflow-wrap:anywhere}} td:first-child a{{display:block;min-width:8rem}}
+code,td a,h1{{overflow-wrap:anywhere}} td:first-child a{{display:block;min-width:8rem}}
 @media (prefers-color-scheme:dark){{.charts svg{{filter:invert(1) hue-rotate(180deg)}}}}
-@media (max-width:40rem){{.more{{display:none}} th,td{{padding:.3rem .4rem .3rem 0}} td{{overflow-wrap:anywhere}}}}
+@media (max-width:40rem){{.more{{display:none}} th,td{{padding:.3rem .4rem .3rem 0}} td{{overflow-wrap:anywhere}} td:first-child a{{min-width:40vw}}}}
 </style></head><body>
 )";
 
@@ -39,7 +39,7 @@ std::string Number(const Stated& stated, std::string_view key) {
 std::string MachineText(const StoredModel& model) {
   if (!model.machine()) return "not stated";
   const model::MachineSpec& machine = *model.machine();
-  return fmt::format("{}, {} CPU{}, {} socket{}, {} GiB", EscapeHtml(machine.processor), machine.cores,
+  return fmt::format("{}, {} CPU{}, {} socket{}, {} GiB", EscapeName(machine.processor), machine.cores,
                      machine.cores == 1 ? "" : "s", machine.chips, machine.chips == 1 ? "" : "s", machine.memory_gib);
 }
 
@@ -55,7 +55,7 @@ std::string Row(const StoredModel& model) {
   return fmt::format(
       "<tr><td><a href=\"{}\">{}</a></td><td>{}</td><td class=\"more\">{}</td><td class=\"more\">{}</td>"
       "<td class=\"more\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>\n",
-      CardPath(model), EscapeHtml(model.name), MachineText(model), SourceText(model), model::Name(model.output),
+      CardPath(model), EscapeName(model.name), MachineText(model), SourceText(model), model::Name(model.output),
       EscapeHtml(model.group), Number(model.stated, "mae"), Number(model.stated, "mape"));
 }
 
@@ -89,7 +89,8 @@ std::string FileLines(const StoredModel& model) {
   for (const auto* const file : {&model.own, &model.signature, &model.archive, &model.weights})
     if (*file) {
       const std::string path = PathOf(model, **file);
-      lines += fmt::format("<a href=\"{0}\">{0}</a><br><code>sha256 {1}</code><br>", EscapeHtml(path), (*file)->sha256);
+      lines += fmt::format("<a href=\"{}\">{}</a><br><code>sha256 {}</code><br>", EscapeHtml(path), EscapeName(path),
+                           (*file)->sha256);
     }
   return lines;
 }
@@ -127,8 +128,8 @@ std::string WriteListPage(const ModelIndex& index) {
 std::string WriteCardPage(const StoredModel& model, const CardDetails& details) {
   const model::PowerModel& power = (model.judged_archive ? model.judged_archive : model.judged_weights)->model;
   std::string page = fmt::format(kHead, EscapeHtml(model.name));
-  page += fmt::format("<p><a href=\"/\">All models</a></p>\n<h1>{}</h1>\n<table><tbody>\n", EscapeHtml(model.name));
-  page += Line("Pipeline", EscapeHtml(model.pipeline));
+  page += fmt::format("<p><a href=\"/\">All models</a></p>\n<h1>{}</h1>\n<table><tbody>\n", EscapeName(model.name));
+  page += Line("Pipeline", EscapeName(model.pipeline));
   if (model.own) page += Line("Version", fmt::format("{}", power.version));
   page += Line("Machine", MachineText(model));
   page += Line("Source", SourceText(model));

@@ -30,8 +30,8 @@ TEST_F(ModelPagesTest, TheListIsByMachineGroupAndError) {
               testing::Archive({.name = "SVRRegressorTrainer_1", .mae = 70}));
   const std::string page = List();
   EXPECT_THAT(page, HasSubstr("5 models"));
-  EXPECT_LT(page.find(">SGDRegressorTrainer_1<"), page.find(">SVRRegressorTrainer_1<"));
-  EXPECT_LT(page.find(">epyc<"), page.find(">SGDRegressorTrainer_0<"));
+  EXPECT_LT(page.find(">SGDRegressor<wbr>Trainer_<wbr>1<"), page.find(">SVRRegressor<wbr>Trainer_<wbr>1<"));
+  EXPECT_LT(page.find(">epyc<"), page.find(">SGDRegressor<wbr>Trainer_<wbr>0<"));
   EXPECT_THAT(page, HasSubstr("<a href=\"/models/epyc\">epyc</a>"));
   EXPECT_THAT(page, HasSubstr("<td class=\"n\">70.00</td>"));
   EXPECT_THAT(page, Not(HasSubstr("<script")));
@@ -42,10 +42,11 @@ TEST_F(ModelPagesTest, TheCardStatesErrorsAndFiles) {
   const StoredModel& own = *index->FindOwn("epyc");
   const std::string page = WriteCardPage(own);
   EXPECT_THAT(page, HasSubstr("<h1>epyc</h1>"));
-  EXPECT_THAT(page, HasSubstr("amd_epyc_9654, 64 CPUs"));
+  EXPECT_THAT(page, HasSubstr("amd_<wbr>epyc_<wbr>9654, 64 CPUs"));
   EXPECT_THAT(page, HasSubstr("<td class=\"n\">1.50</td><td class=\"n\">2.50</td>"));
   EXPECT_THAT(page, Not(HasSubstr("on other machines"))) << "no component states such an error";
-  EXPECT_THAT(page, HasSubstr("<a href=\"/models/epyc/model.json.sig\">"));
+  EXPECT_THAT(page,
+              HasSubstr("<a href=\"/models/epyc/model.json.sig\">/<wbr>models/<wbr>epyc/<wbr>model.json.sig</a>"));
   EXPECT_THAT(page, HasSubstr(own.own->sha256));
 }
 
