@@ -20,6 +20,9 @@
 #     ticks, scrapes, pushes, memory. Takes two minutes.
 #   tools/bench.sh screens [--build DIR] [--strict] [--source bpf|procfs] [--processes N] [--seconds N]
 #     The live page in headless Chromium (first paint, updates) and the CPU use of kepler top in tmux. Takes four minutes.
+#   tools/bench.sh report [--build DIR] [--strict] [--pods N] [--minutes N] [--rounds N]
+#     kepler report from a file of a day with 2,000 pods (1 GB in the directory for temporary files), compared with Python's json
+#     and wc -l on the same file. Takes one minute.
 #   tools/bench.sh server [--build DIR] [--strict] [--rate N] [--seconds N]
 #     kepler-model serve with 5,000 models: startup, memory, 1,000 requests a second, 10,000 agents. A Flask server with the
 #     same answer is measured in the same run, if python3-flask is installed. Takes one minute.
@@ -31,10 +34,11 @@ source "$(dirname "$0")/lib.sh"
 
 bench=agent
 case "${1:-}" in
-  agent | activity | exporters | meters | models | screens | server) bench=$1; shift ;;
+  agent | activity | exporters | meters | models | report | screens | server) bench=$1; shift ;;
 esac
 programs=(kepler sleepers yardstick scrapers context_switches process_lives thread_exits)
 [ "$bench" != models ] || programs=(model_training)
+[ "$bench" != report ] || programs=(kepler)
 [ "$bench" != server ] || programs=(kepler-model request_rate)
 build=
 if [ "${1:-}" = --build ]; then
