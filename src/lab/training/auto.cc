@@ -5,12 +5,14 @@
 #include <cmath>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <random>
 #include <set>
 #include <string_view>
 #include <utility>
 #include <variant>
 
+#include "lab/training/blend_weights.h"
 #include "lab/training/candidates.h"
 #include "lab/training/trainer.h"
 #include "lab/training/validation.h"
@@ -21,11 +23,6 @@ namespace {
 
 constexpr size_t kBlocks = 5;
 constexpr size_t kFewestRows = 10;
-/// Maximum error of a candidate in the blend, as a multiple of the smallest error.
-constexpr double kWithin = 1.25;
-/// Exponent of the error in the weight of a candidate. A candidate with a 10 % larger error gets half the weight.
-constexpr double kSteepness = 8;
-constexpr double kMinWeight = 0.05;
 
 bool IsCounted(std::string_view feature) {
   return feature == "cpu_cycles" || feature == "cpu_instructions" || feature == "cache_miss" ||
@@ -84,32 +81,41 @@ std::vector<Fold> InnerFolds(const Samples& samples) {
   return folds;
 }
 
-/// Returns the mean absolute error on unseen rows; nothing if the candidate cannot be fitted.
-std::optional<double> Score(const Candidate& candidate, const Samples& samples, std::span<const Fold> folds,
+/// Returns the errors on unseen rows; nothing if the candidate cannot be fitted.
+std::optional<Tested> Score(const Candidate& candidate, const Samples& samples, std::span<const Fold> folds,
                             uint64_t seed) {
-  double sum = 0;
-  size_t rows = 0;
+  struct Sum {
+    double watts = 0;
+    double rows = 0;
+  };
+  Sum all;
+  std::map<uint32_t, Sum> machines;
   for (const Fold& fold : folds) {
     const auto predictor = Fit(candidate, Subset(samples, fold.train), seed);
     if (!predictor) return std::nullopt;
-    for (const size_t row : fold.test)
-      sum += std::abs(std::max(0.0, model::Predict(*predictor, samples.features.row(row))) - samples.labels[row]);
-    rows += fold.test.size();
+    for (const size_t row : fold.test) {
+      const double watts = std::max(0.0, model::Predict(*predictor, samples.features.row(row)));
+      for (Sum* const sum : {&all, &machines[samples.groups.empty() ? 0 : samples.groups[row]]}) {
+        sum->watts += std::abs(watts - samples.labels[row]);
+        ++sum->rows;
+      }
+    }
   }
-  const double mae = sum / static_cast<double>(rows);
-  if (!std::isfinite(mae)) return std::nullopt;
-  return mae;
+  Tested tested{.mae_watts = all.watts / all.rows};
+  if (!std::isfinite(tested.mae_watts)) return std::nullopt;
+  for (const auto& [machine, sum] : machines) tested.by_machine.push_back(sum.watts / sum.rows);
+  return tested;
 }
 
 struct Judged {
   Candidate candidate;
-  std::optional<double> mae_watts;
+  std::optional<Tested> tested;
 };
 
-double MaeOrInfinite(const Judged& judged) { return judged.mae_watts.value_or(HUGE_VAL); }
+double MaeOrInfinite(const Judged& judged) { return judged.tested ? judged.tested->mae_watts : HUGE_VAL; }
 
 /// Adds the best random candidates. Returns the number of candidates that were tried, without duplicates.
-size_t SearchMore(const AutoOptions& options, const std::function<std::optional<double>(const Candidate&)>& judge,
+size_t SearchMore(const AutoOptions& options, const std::function<std::optional<Tested>(const Candidate&)>& judge,
                   std::vector<Judged>& judged) {
   using std::chrono::steady_clock;
   const Search& search = options.search;
@@ -122,35 +128,15 @@ size_t SearchMore(const AutoOptions& options, const std::function<std::optional<
     if (search.budget.count() > 0 && !names.empty() && steady_clock::now() - start >= search.budget) break;
     Candidate candidate = DrawCandidate(random);
     if (!names.insert(candidate.name).second) continue;
-    const auto mae = judge(candidate);
-    if (!mae) continue;
-    best = std::min(best, *mae);
-    found.push_back({std::move(candidate), mae});
+    auto tested = judge(candidate);
+    if (!tested) continue;
+    best = std::min(best, tested->mae_watts);
+    found.push_back({std::move(candidate), std::move(tested)});
   }
   std::ranges::sort(found, {}, MaeOrInfinite);
   if (found.size() > kMaxSearched) found.resize(kMaxSearched);
   std::ranges::move(found, std::back_inserter(judged));
   return names.size();
-}
-
-/// Sets the weights by score. A much larger error gives the weight 0. Without any score, the first candidate gets all.
-void Weigh(std::vector<CandidateScore>& scores) {
-  const auto mae = [](const CandidateScore& score) { return score.mae_watts.value_or(HUGE_VAL); };
-  const double best = mae(*std::ranges::min_element(scores, {}, mae));
-  if (!std::isfinite(best)) {
-    scores.front().weight = 1;  // its fit returns the error
-    return;
-  }
-  const auto share = [&](double least) {
-    double sum = 0;
-    for (const CandidateScore& score : scores) sum += score.weight;
-    for (CandidateScore& score : scores) score.weight = score.weight < least * sum ? 0 : score.weight / sum;
-  };
-  for (CandidateScore& score : scores)
-    score.weight = mae(score) > kWithin * best ? 0 : best == 0 ? 1 : std::pow(mae(score) / best, -kSteepness);
-  share(0);
-  share(kMinWeight);
-  share(0);
 }
 
 /// A blend does not contain blends: the parts of an inner blend are added one by one.
@@ -174,7 +160,7 @@ Result<AutoFit> FitAuto(const Samples& samples, const AutoOptions& options) {
   const auto seen_by = [&](const Candidate& candidate) -> const Samples& { return candidate.free ? hidden : samples; };
   const auto folds = InnerFolds(samples);
   const size_t machines = MachinesOf(samples);
-  const auto judge = [&](const Candidate& candidate) -> std::optional<double> {
+  const auto judge = [&](const Candidate& candidate) -> std::optional<Tested> {
     if (!IsTried(candidate, samples, machines, options.max_neighbors)) return std::nullopt;
     return Score(candidate, seen_by(candidate), folds, options.seed);
   };
@@ -182,14 +168,19 @@ Result<AutoFit> FitAuto(const Samples& samples, const AutoOptions& options) {
   for (const Candidate& candidate : FixedCandidates(rows)) judged.push_back({candidate, judge(candidate)});
   AutoFit fit;
   if (rows >= kFewestRows) fit.searched = SearchMore(options, judge, judged);
-  fit.scores.reserve(judged.size());
-  for (const Judged& each : judged) fit.scores.push_back({.name = each.candidate.name, .mae_watts = each.mae_watts});
-  Weigh(fit.scores);
+  std::vector<std::optional<Tested>> tested;
+  tested.reserve(judged.size());
+  for (const Judged& each : judged) tested.push_back(each.tested);
+  const std::vector<double> weights = WeightsInBlend(tested);
   model::Blend blend;
   for (size_t i = 0; i < judged.size(); ++i) {
-    if (!(fit.scores[i].weight > 0)) continue;
-    KEPLER_TRY(auto part, Fit(judged[i].candidate, seen_by(judged[i].candidate), options.seed));
-    AddPart(blend, fit.scores[i].weight, std::move(part));
+    const auto& [candidate, result] = judged[i];
+    fit.scores.push_back({.name = candidate.name,
+                          .mae_watts = result ? std::optional(result->mae_watts) : std::nullopt,
+                          .weight = weights[i]});
+    if (!(weights[i] > 0)) continue;
+    KEPLER_TRY(auto part, Fit(candidate, seen_by(candidate), options.seed));
+    AddPart(blend, weights[i], std::move(part));
   }
   if (blend.parts.size() == 1)
     fit.predictor = std::move(blend.parts.front());

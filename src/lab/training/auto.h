@@ -53,8 +53,8 @@ struct AutoFit {
 
 /// Tests each candidate on five contiguous blocks, each predicted by a fit of the others. Up to 1000 samples are also
 /// tested on five interleaved parts, and sorted samples only on such parts. Several machines are left out in turn
-/// instead. Then fits the blend to all samples. Fewer than 10 rows: linear, and no search. More than `max_neighbors`
-/// rows: knn is not tried.
+/// instead. Then fits the blend to all samples; WeightsInBlend() weighs its parts. Fewer than 10 rows: linear, and no
+/// search. More than `max_neighbors` rows: knn is not tried.
 [[nodiscard]] Result<AutoFit> FitAuto(const Samples& samples, const AutoOptions& options);
 
 }  // namespace kepler::lab::training
