@@ -90,7 +90,7 @@ TEST_F(ModelServerTest, PagesForPeople) {
   EXPECT_THAT(list.body, HasSubstr("4 models"));
   EXPECT_THAT(Get("/models/epyc").body, HasSubstr("<h1>epyc</h1>"));
   EXPECT_THAT(Get("/models/v0.7/ec2/rapl-sysfs/AbsPower/BPFOnly/SGDRegressorTrainer_1").body,
-              HasSubstr("<h1>SGDRegressorTrainer_1</h1>"));
+              HasSubstr("<h1>SGDRegressor<wbr>Trainer_<wbr>1</h1>"));
   EXPECT_EQ(Get("/models/none").status, 404U);
 }
 
