@@ -77,6 +77,7 @@ SEES = {
     "modelserver/estimator": {"base", "json", "model", "modelserver"},
     "modelserver/jobs": {"base", "json", "lab/files", "http/server", "modelserver"},
     "report": {"base", "json", "recording", "export/json_lines", "export/series", "export/stdout"},
+    "report/command": {"base", "http/client", "http/retrying", "json", "recording", "report", "settings"},
     "daemon": {"base", "os", "status"},
     "testing": {"base", "snapshot", "status"},
 }

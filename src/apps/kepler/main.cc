@@ -10,7 +10,6 @@
 #include "apps/kepler/agent.h"
 #include "apps/kepler/config.h"
 #include "apps/kepler/meter_survey.h"
-#include "apps/kepler/report_command.h"
 #include "apps/kepler/rules.h"
 #include "apps/kepler/run_command.h"
 #include "apps/kepler/top_command.h"
@@ -21,6 +20,7 @@
 #include "base/text.h"
 #include "daemon/run.h"
 #include "http/server/server.h"
+#include "report/command/report_command.h"
 #include "settings/command_line.h"
 #include "settings/print.h"
 
@@ -72,7 +72,8 @@ int main(int argc, char** argv) {
   daemon::PrepareProcess();
   const BuildInfo build = daemon::ThisBuild();
   if (argc > 1 && std::string_view(argv[1]) == "meters") return RunMeters({argv, argv + argc}, build);
-  if (argc > 1 && std::string_view(argv[1]) == "report") return agent::RunReportCommand({argv, argv + argc}, build);
+  if (argc > 1 && std::string_view(argv[1]) == "report")
+    return report::command::RunReportCommand({argv, argv + argc}, build);
   if (argc > 1 && std::string_view(argv[1]) == "run") return agent::RunCommand({argv, argv + argc}, build);
   if (argc > 1 && std::string_view(argv[1]) == "top") return agent::TopCommand({argv, argv + argc}, build);
   const auto parse = [&](agent::Moment moment) {

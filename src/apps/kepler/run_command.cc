@@ -16,7 +16,6 @@
 #include <utility>
 
 #include "apps/kepler/gated_command.h"
-#include "apps/kepler/report_file.h"
 #include "apps/kepler/rules.h"
 #include "apps/kepler/run_report.h"
 #include "apps/kepler/this_node.h"
@@ -25,6 +24,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "cgroup/command_group.h"
+#include "report/command/report_file.h"
 #include "settings/command_line.h"
 
 namespace kepler::agent {
@@ -136,7 +136,7 @@ int Run(const Config& config, const RunOptions& options) {
   }
   report.outside = std::max(Nanoseconds(0), std::max(command->cpu_time(), used) - report.cpu);
   const std::string text = options.json ? RunJson(report) : RunText(report);
-  if (const Status written = WriteReport(options.output, stderr, text); !written) {
+  if (const Status written = report::command::WriteReport(options.output, stderr, text); !written) {
     if (!options.output.empty()) std::fputs(text.c_str(), stderr);  // the command cannot be measured again
     return Refuse(written.error().message, report.exit_code);
   }
@@ -160,7 +160,7 @@ int RunCommand(std::vector<const char*> arguments, const BuildInfo& build) {
   if (parsed.action != settings::Action::kRun) return settings::WriteOut(parsed, "kepler run");
   if (options.argv.empty() || options.argv.front().empty())
     return Refuse("there is no command after --; see kepler run --help", kNotMeasured);
-  if (const Status writable = CheckReportPath(options.output); !writable)
+  if (const Status writable = report::command::CheckReportPath(options.output); !writable)
     return Refuse(writable.error().message, kNotMeasured);
   log::Configure(std::max(parsed.config.log_level, log::Level::kError), log::Format::kText, log::Stream::kStderr);
   return Run(parsed.config, options);

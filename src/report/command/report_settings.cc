@@ -1,4 +1,4 @@
-#include "apps/kepler/report_settings.h"
+#include "report/command/report_settings.h"
 
 #include <fmt/format.h>
 
@@ -7,15 +7,15 @@
 #include <string_view>
 #include <utility>
 
-#include "apps/kepler/report_values.h"
 #include "base/parse.h"
 #include "http/client/url.h"
+#include "report/command/report_values.h"
 #include "report/intensity.h"
 #include "report/report_text.h"
 #include "report/zone_choice.h"
 #include "settings/table.h"
 
-namespace kepler::agent {
+namespace kepler::report::command {
 namespace {
 
 using settings::kAt;
@@ -189,4 +189,4 @@ settings::Parsed<ReportOptions> ParseReportOptions(std::vector<const char*> argu
   return parsed;
 }
 
-}  // namespace kepler::agent
+}  // namespace kepler::report::command

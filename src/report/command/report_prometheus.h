@@ -15,7 +15,7 @@
 #include "report/energy_line.h"
 #include "report/energy_report.h"
 
-namespace kepler::agent {
+namespace kepler::report::command {
 
 struct PrometheusAccess {
   std::string url{};
@@ -64,4 +64,4 @@ class PrometheusSource {
   std::vector<std::string> match_;
 };
 
-}  // namespace kepler::agent
+}  // namespace kepler::report::command

@@ -1,4 +1,4 @@
-#include "apps/kepler/report_command.h"
+#include "report/command/report_command.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -14,19 +14,19 @@
 #include <utility>
 #include <vector>
 
-#include "apps/kepler/report_file.h"
-#include "apps/kepler/report_input.h"
-#include "apps/kepler/report_prometheus.h"
-#include "apps/kepler/report_settings.h"
 #include "base/clock.h"
 #include "base/small_file.h"
 #include "base/text.h"
+#include "report/command/report_file.h"
+#include "report/command/report_input.h"
+#include "report/command/report_prometheus.h"
+#include "report/command/report_settings.h"
 #include "report/energy_book.h"
 #include "report/report_html.h"
 #include "report/report_text.h"
 #include "report/zone_choice.h"
 
-namespace kepler::agent {
+namespace kepler::report::command {
 namespace {
 
 constexpr int kWrongUsage = 2;
@@ -154,4 +154,4 @@ int RunReportCommand(std::vector<const char*> arguments, const BuildInfo& build)
   return done ? EXIT_SUCCESS : Refuse(done.error().message, EXIT_FAILURE);
 }
 
-}  // namespace kepler::agent
+}  // namespace kepler::report::command

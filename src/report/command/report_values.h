@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "report/energy_line.h"
 
-namespace kepler::agent {
+namespace kepler::report::command {
 
 /// A time such as 2026-11-01T00:00:00Z, Unix seconds, or a duration before `now`. Nothing if the text is empty.
 [[nodiscard]] Result<std::optional<report::Milliseconds>> ReadPeriodEnd(const std::string& text, WallTime now);
@@ -16,4 +16,4 @@ namespace kepler::agent {
 /// decimal comma. `what`: "a number", for the error.
 [[nodiscard]] Result<std::optional<double>> ReadAmount(const std::string& text, double max, std::string_view what);
 
-}  // namespace kepler::agent
+}  // namespace kepler::report::command

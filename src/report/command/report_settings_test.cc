@@ -1,4 +1,4 @@
-#include "apps/kepler/report_settings.h"
+#include "report/command/report_settings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <chrono>
 #include <optional>
 
-namespace kepler::agent {
+namespace kepler::report::command {
 namespace {
 
 using ::testing::ElementsAre;
@@ -80,4 +80,4 @@ TEST(ReportSettings, RefuseAnEmptyPrice) {
 }
 
 }  // namespace
-}  // namespace kepler::agent
+}  // namespace kepler::report::command

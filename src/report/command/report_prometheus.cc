@@ -1,4 +1,4 @@
-#include "apps/kepler/report_prometheus.h"
+#include "report/command/report_prometheus.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -18,7 +18,7 @@
 #include "report/prometheus_series.h"
 #include "report/prometheus_ticks.h"
 
-namespace kepler::agent {
+namespace kepler::report::command {
 namespace {
 
 using report::By;
@@ -159,4 +159,4 @@ Result<std::vector<std::string>> PrometheusSource::Read(const PrometheusQuery& q
   return notes;
 }
 
-}  // namespace kepler::agent
+}  // namespace kepler::report::command

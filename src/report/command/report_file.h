@@ -5,7 +5,7 @@
 
 #include "base/result.h"
 
-namespace kepler::agent {
+namespace kepler::report::command {
 
 /// Returns the error that WriteReport() would return for a link, a directory, a pipe without a reader, or a directory
 /// that is missing or read-only. Call it before long work.
@@ -17,4 +17,4 @@ namespace kepler::agent {
 /// is written through it. A full disk and a pipe without a reader are errors.
 [[nodiscard]] Status WriteReport(const std::string& path, std::FILE* stream, const std::string& text);
 
-}  // namespace kepler::agent
+}  // namespace kepler::report::command

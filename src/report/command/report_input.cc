@@ -1,4 +1,4 @@
-#include "apps/kepler/report_input.h"
+#include "report/command/report_input.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 
 #include "base/unique_fd.h"
 
-namespace kepler::agent {
+namespace kepler::report::command {
 namespace {
 
 constexpr size_t kBlock = size_t{256} << 10;
@@ -192,4 +192,4 @@ Result<LinesRead> ReadEnergyLines(std::span<const std::string> paths,
   return read;
 }
 
-}  // namespace kepler::agent
+}  // namespace kepler::report::command

@@ -1,4 +1,4 @@
-#include "apps/kepler/report_values.h"
+#include "report/command/report_values.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include "base/parse.h"
 #include "base/parse_time.h"
 
-namespace kepler::agent {
+namespace kepler::report::command {
 
 using report::Milliseconds;
 
@@ -46,4 +46,4 @@ Result<std::optional<double>> ReadAmount(const std::string& text, double max, st
   return refuse(fmt::format("; the decimal sign is a point, so write {}", point));
 }
 
-}  // namespace kepler::agent
+}  // namespace kepler::report::command

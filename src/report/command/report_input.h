@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "report/energy_line.h"
 
-namespace kepler::agent {
+namespace kepler::report::command {
 
 struct LinesRead {
   size_t lines = 0;
@@ -25,4 +25,4 @@ struct LinesRead {
                                                 const std::function<void(std::string_view)>& refuse,
                                                 const std::function<void(std::string_view)>& say);
 
-}  // namespace kepler::agent
+}  // namespace kepler::report::command

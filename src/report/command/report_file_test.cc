@@ -1,4 +1,4 @@
-#include "apps/kepler/report_file.h"
+#include "report/command/report_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 #include "base/unique_fd.h"
 #include "testing/fake_tree.h"
 
-namespace kepler::agent {
+namespace kepler::report::command {
 namespace {
 
 constexpr char kText[] = "report\n";
@@ -51,4 +51,4 @@ TEST(ReportFile, LinkInADirectoryOfEverybody_IsNotFollowed) {
 }
 
 }  // namespace
-}  // namespace kepler::agent
+}  // namespace kepler::report::command

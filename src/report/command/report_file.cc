@@ -1,4 +1,4 @@
-#include "apps/kepler/report_file.h"
+#include "report/command/report_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 #include "base/small_file.h"
 #include "base/unique_fd.h"
 
-namespace kepler::agent {
+namespace kepler::report::command {
 namespace {
 
 /// Returns the open file that a name such as /dev/stdout means. Opened by that name, a file would be written from its
@@ -93,4 +93,4 @@ Status WriteReport(const std::string& path, std::FILE* stream, const std::string
   return ReplaceFile(path, DirectoryOf(path) / fmt::format(".kepler.{}.tmp", ::getpid()), text);
 }
 
-}  // namespace kepler::agent
+}  // namespace kepler::report::command

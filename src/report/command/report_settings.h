@@ -5,14 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "apps/kepler/report_prometheus.h"
 #include "base/build_info.h"
 #include "base/clock.h"
+#include "report/command/report_prometheus.h"
 #include "report/energy_line.h"
 #include "report/energy_report.h"
 #include "settings/command_line.h"
 
-namespace kepler::agent {
+namespace kepler::report::command {
 
 enum class ReportFormat : uint8_t { kText, kCsv, kJson, kHtml };
 
@@ -40,4 +40,4 @@ struct ReportOptions {
 [[nodiscard]] settings::Parsed<ReportOptions> ParseReportOptions(std::vector<const char*> arguments,
                                                                  const BuildInfo& build, WallTime now);
 
-}  // namespace kepler::agent
+}  // namespace kepler::report::command
