@@ -16,6 +16,7 @@
 #include "modelserver/model_list.h"
 #include "modelserver/model_pages.h"
 #include "modelserver/publisher.h"
+#include "modelserver/server_metrics.h"
 
 namespace kepler::modelserver {
 namespace {
@@ -54,15 +55,6 @@ Response ToRefusal(const Error& error) {
   if (error.kind != ErrorKind::kTimeout) return refusal;
   refusal.status = 503;  // another process publishes the model, which takes milliseconds
   return refusal;
-}
-
-void AddFamily(std::string& page, std::string_view name, std::string_view type, std::string_view help) {
-  page += fmt::format("# HELP {0} {1}\n# TYPE {0} {2}\n", name, help, type);
-}
-
-void AddSingle(std::string& page, std::string_view name, std::string_view type, std::string_view help, uint64_t value) {
-  AddFamily(page, name, type, help);
-  page += fmt::format("{} {}\n", name, value);
 }
 
 }  // namespace
@@ -306,34 +298,17 @@ Response ModelServer::OnMetrics(const Request& /*request*/) {
 
 std::string ModelServer::Metrics() const {
   const auto index = answers_.index();
-  const AnswerCounts counts = answers_.counts();
-  const auto own = std::ranges::count_if(index->models, [](const StoredModel& model) { return model.own.has_value(); });
-  std::string page;
-  AddFamily(page, "kepler_model_server_build_info", "gauge", "Version of the model server");
-  page += fmt::format("kepler_model_server_build_info{{version=\"{}\"}} 1\n", version_);
-  AddFamily(page, "kepler_model_server_models", "gauge", "Models in the store, by kind");
-  page += fmt::format("kepler_model_server_models{{kind=\"archive\"}} {}\n",
-                      index->models.size() - static_cast<size_t>(own));
-  page += fmt::format("kepler_model_server_models{{kind=\"own\"}} {}\n", own);
-  AddSingle(page, "kepler_model_server_skipped_files", "gauge", "Files of the store that cannot be read as models",
-            index->skipped.size());
-  AddSingle(page, "kepler_model_server_index_changes_total", "counter", "Indexes made since startup",
-            index->generation);
-  AddSingle(page, "kepler_model_server_scans_total", "counter", "Scans of the store", scans_);
-  AddSingle(page, "kepler_model_server_failed_scans_total", "counter", "Scans of the store that failed", failed_scans_);
-  AddSingle(page, "kepler_model_server_cached_answers_total", "counter", "Model requests answered from memory",
-            counts.cached);
-  AddSingle(page, "kepler_model_server_computed_answers_total", "counter", "Model requests that needed a choice",
-            counts.computed);
-  AddSingle(page, "kepler_model_server_unknown_fields_total", "counter",
-            "Fields and parameters of requests that were ignored because they are unknown", counts.unknown_fields);
-  if (more_metrics_) page += more_metrics_();
-  AddFamily(page, "kepler_model_server_requests_total", "counter", "Requests by route and HTTP status");
-  const std::scoped_lock lock(mutex_);
-  for (const auto& [key, count] : requests_)
-    page += fmt::format("kepler_model_server_requests_total{{route=\"{}\",code=\"{}\"}} {}\n", key.first, key.second,
-                        count);
-  return page;
+  ServerFigures figures{.version = version_,
+                        .index = *index,
+                        .answers = answers_.counts(),
+                        .scans = scans_,
+                        .failed_scans = failed_scans_};
+  if (more_metrics_) figures.more = more_metrics_();
+  {
+    const std::scoped_lock lock(mutex_);
+    figures.requests = requests_;
+  }
+  return WriteMetrics(figures);
 }
 
 }  // namespace kepler::modelserver
