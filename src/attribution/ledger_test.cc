@@ -220,17 +220,11 @@ TEST_F(LedgerTest, Residual_IsUnseenAtProcessLevelAndTheContainersOwn) {
 }
 
 TEST_F(LedgerTest, ContainerComesBackWhileListed_GoesOn) {
-  Begin();
-  Row box = ledger_.Container(Box("c1"), kNoRow);
-  ledger_.UseResidual({box, kNoRow, kNoRow}, milliseconds(10));
-  Settle(40);
+  ChargeBox(Box("c1"), 40);
   Begin();
   Settle(0);
   EXPECT_EQ(snapshot_.containers.state[0], State::kTerminated);
-  Begin();
-  box = ledger_.Container(Box("c1"), kNoRow);
-  ledger_.UseResidual({box, kNoRow, kNoRow}, milliseconds(10));
-  Settle(2);
+  ChargeBox(Box("c1"), 2);
   EXPECT_EQ(snapshot_.containers.state[0], State::kRunning);
   EXPECT_EQ(Joules(snapshot_.containers.energy_at(0, 0)), 42);
 }
@@ -270,14 +264,8 @@ TEST_F(LedgerTest, ResidualOnAPathWithoutThePod_BelongsToTheKnownPod) {
 }
 
 TEST_F(LedgerTest, ContainerNameBecomesKnown_SeriesStartsAgain) {
-  Begin();
-  Row box = ledger_.Container(Box("c1"), kNoRow);
-  ledger_.UseResidual({box, kNoRow, kNoRow}, milliseconds(10));
-  Settle(40);
-  Begin();
-  box = ledger_.Container(Box("c1", "web"), kNoRow);
-  ledger_.UseResidual({box, kNoRow, kNoRow}, milliseconds(10));
-  Settle(2);
+  ChargeBox(Box("c1"), 40);
+  ChargeBox(Box("c1", "web"), 2);
   ASSERT_EQ(snapshot_.containers.rows(), 1u);
   EXPECT_EQ(snapshot_.containers.identity[0]->name, "web");
   EXPECT_EQ(Joules(snapshot_.containers.energy_at(0, 0)), 2);
@@ -285,14 +273,8 @@ TEST_F(LedgerTest, ContainerNameBecomesKnown_SeriesStartsAgain) {
 }
 
 TEST_F(LedgerTest, ContainerShowsAnotherName_FirstStaysAndSeriesGoesOn) {
-  Begin();
-  Row box = ledger_.Container(Box("c1", "web"), kNoRow);
-  ledger_.UseResidual({box, kNoRow, kNoRow}, milliseconds(10));
-  Settle(40);
-  Begin();
-  box = ledger_.Container(Box("c1", "exec"), kNoRow);
-  ledger_.UseResidual({box, kNoRow, kNoRow}, milliseconds(10));
-  Settle(2);
+  ChargeBox(Box("c1", "web"), 40);
+  ChargeBox(Box("c1", "exec"), 2);
   ASSERT_EQ(snapshot_.containers.rows(), 1u);
   EXPECT_EQ(snapshot_.containers.identity[0]->name, "web");
   EXPECT_EQ(Joules(snapshot_.containers.energy_at(0, 0)), 42);

@@ -64,6 +64,12 @@ class LedgerTest : public ::testing::Test {
   static snapshot::ContainerIdentity Box(std::string id, std::string name = "") {
     return {std::move(id), std::move(name), "docker", ""};
   }
+  /// A tick in which only the container uses energy.
+  const snapshot::Snapshot& ChargeBox(const snapshot::ContainerIdentity& identity, int64_t joules) {
+    Begin();
+    ledger_.UseResidual({ledger_.Container(identity, kNoRow), kNoRow, kNoRow}, std::chrono::milliseconds(10));
+    return Settle(joules);
+  }
   int64_t UnlistedJoules(snapshot::Level level, snapshot::Unlisted reason) const {
     return snapshot_.unlisted[std::to_underlying(level)][std::to_underlying(reason)][0].microjoules() / 1'000'000;
   }

@@ -28,10 +28,7 @@ TEST_F(MeterRediscoveryTest, DomainComesBack_GoesOnFromItsLastValue) {
   script_.Add(Package(0), Uj(0));
   script_.Add(Package(1), Uj(1'000'000));
   Open().Sample();
-  script_.values[1] = kGoneError;
-  After(5s);
-  script_.domains.pop_back();
-  script_.values.pop_back();
+  LoseTheSecond();
   After(5s);  // looks again and does not find it
   EXPECT_EQ(script_.discoveries, 2);
   EXPECT_FALSE(meter_->deltas()[0].fresh) << "a part of the zone is missing";
@@ -101,10 +98,7 @@ TEST_F(MeterRediscoveryTest, MirrorGoesAway_ItsZoneIsCompleteWithoutIt) {
   script_.Add(Package(1), Withheld{.for_good = true});
   Open().Sample();
   EXPECT_EQ(meter_->deltas()[0].domains.known, 1u) << "a mirror is no domain of its own";
-  script_.values[1] = kGoneError;
-  After(5s);
-  script_.domains.pop_back();
-  script_.values.pop_back();
+  LoseTheSecond();
   script_.values[0] = Uj(50'000'000);
   const ZoneDelta& zone = After(5s);
   EXPECT_TRUE(zone.fresh);
@@ -125,10 +119,7 @@ TEST_F(MeterRediscoveryTest, AbsentDomainReturns_CountsWhatItMissed) {
   script_.Add(Package(0), Uj(0));
   script_.Add(Package(1), Uj(1'000'000));
   Open().Sample();
-  script_.values[1] = kGoneError;
-  After(5s);
-  script_.domains.pop_back();
-  script_.values.pop_back();
+  LoseTheSecond();
   After(5s);
   script_.Add(Package(1), Uj(101'000'000));
   EXPECT_EQ(After(10s).energy, Joules(100));
