@@ -11,7 +11,7 @@ import time
 import unittest
 
 import protobuf_page
-from exposition import ScrapeChecker, microjoules
+from exposition import Exposition, ScrapeChecker, microjoules
 from harness import OPENMETRICS, wait_until
 from powercap import ONE_PACKAGE, PowercapTree, metered_agent
 from prometheus import Prometheus, strict_openmetrics
@@ -70,8 +70,9 @@ OF_THE_PAGE = ("process_", "promhttp_", "kepler_http_")
 def protobuf_differences(agent):
     """What the protobuf page and the text page of one snapshot do not share, and wrong start times of counters."""
     def both():
-        text, page = agent.scrape(), agent.get(headers={"Accept": protobuf_page.ACCEPT})[2]
-        decoded = protobuf_page.as_exposition(page)
+        # One right after the other: the next snapshot may come while a page is parsed.
+        text, page = agent.text(), agent.get(headers={"Accept": protobuf_page.ACCEPT})[2]
+        text, decoded = Exposition(text), protobuf_page.as_exposition(page)
         stamp = "kepler_snapshot_timestamp_seconds"
         return (text, page, decoded) if float(text.value(stamp)) == decoded.value(stamp) else None
     text, page, decoded = wait_until(both, "both pages of one snapshot", 30)
