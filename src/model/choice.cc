@@ -133,6 +133,7 @@ std::unexpected<Error> NoneFits(const ModelSet& models, const std::vector<Unfit>
   const size_t more = named.size() - count;
   named.resize(count);
   std::vector<std::string> texts;
+  texts.reserve(named.size());
   for (const size_t i : named)
     texts.push_back(fmt::format("{} ({}): {}", models[i]->model.name, models[i]->source,
                                 Explain(models[i]->model, reasons[i], wanted, here)));
