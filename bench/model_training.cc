@@ -131,6 +131,7 @@ Status Run(std::span<char*> arguments) {
 }  // namespace kepler::lab::training
 
 int main(int argc, char** argv) {
+  kepler::lab::training::KeepMemoryForFits();  // as kepler-model train
   const auto status = kepler::lab::training::Run({argv, static_cast<size_t>(argc)});
   if (status) return 0;
   fmt::print(stderr, "model_training: {}\n", status.error().message);

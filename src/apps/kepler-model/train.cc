@@ -196,6 +196,7 @@ Status Train(const Training& config) {
 
 Result<Trained> TrainOn(const Training& config, const judging::DataFile& data, const judging::Machines& machines,
                         std::string_view name) {
+  training::KeepMemoryForFits();
   KEPLER_TRY(judging::Recipe recipe, RecipeOf(config));
   Trained trained;
   trained.group = GroupOf(config, data);

@@ -32,7 +32,9 @@ double Pass(const Samples& scaled, std::span<const uint32_t> order, const Descen
   double loss = 0;
   for (const uint32_t i : order) {
     const auto row = scaled.features.row(i);
-    const double rate = descent.eta0 / std::pow(t, descent.power_t);
+    // The default power costs a quarter of the time with pow().
+    const double slower = descent.power_t == 0.25 ? std::sqrt(std::sqrt(t)) : std::pow(t, descent.power_t);
+    const double rate = descent.eta0 / slower;
     t += 1;
     const double error =
         std::inner_product(row.begin(), row.end(), model.weights.begin(), model.bias) - scaled.labels[i];

@@ -1,5 +1,7 @@
 #include "lab/training/trainer.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 
 #include "lab/training/fits.h"
@@ -77,6 +79,8 @@ const Trainer* FindTrainer(std::string_view name) {
       kTrainers, [&](const Trainer& trainer) { return trainer.name == name || trainer.upstream_name == name; });
   return found == std::end(kTrainers) ? nullptr : found;
 }
+
+void KeepMemoryForFits() { ::mallopt(M_TRIM_THRESHOLD, 64 << 20); }
 
 std::string ParametersOf(const Trainer& trainer) {
   // Only the fit knows them, and names them when it refuses another one.

@@ -32,6 +32,10 @@ struct Trainer {
 /// By either name, or nullptr.
 [[nodiscard]] const Trainer* FindTrainer(std::string_view name);
 
+/// Keeps up to 64 MiB of freed memory in the process, for the next fit. For programs that fit many models: glibc
+/// returns the memory after each fit, and page faults were 12 % of the time of svr. Process-wide; thread-safe.
+void KeepMemoryForFits();
+
 /// Its hyper-parameters and their defaults: "C=1, epsilon=0.2, gamma=0"; "none".
 [[nodiscard]] std::string ParametersOf(const Trainer& trainer);
 
