@@ -75,14 +75,19 @@ Result<std::string> TopClient::Get(const std::string& target, const std::stop_to
   const auto answer = client_->Send(url_.peer, request, take, stop);
   if (!answer) return std::unexpected(answer.error());
   if (answer->ok()) return body;
-  return Fail(ErrorKind::kInvalid, fmt::format("{}{}: {}", url_.peer.Url(), url_.target,
-                                               http::client::HideLogin(ReasonOf(*answer), request)));
+  return Fail(ErrorKind::kInvalid, fmt::format("{}: {}", Place(), http::client::HideLogin(ReasonOf(*answer), request)));
 }
 
 std::string ApiReason(std::string_view body) {
   if (const auto parsed = json::Parse(body))
     if (const auto reason = json::Cursor(*parsed).Text("error")) return std::string(*reason);
   return std::string(Trim(body));
+}
+
+Result<top::Readings> ReadingsOf(const TopSource& source, std::string_view text) {
+  auto readings = top::ReadReadings(text);
+  if (readings) return readings;
+  return Fail(readings.error().kind, fmt::format("{}: {}", source.Place(), readings.error().message));
 }
 
 std::vector<std::string> RemarksOf(const TopSource& source, const top::Readings& readings) {
@@ -150,7 +155,7 @@ void TopPoller::Work(const std::stop_token& stop) {
 Result<TopAnswer> TopPoller::Fetch(const std::string& target, size_t history, const std::stop_token& stop) {
   TopAnswer answer;
   KEPLER_TRY(const std::string text, source_->Get(target, stop));
-  KEPLER_TRY(answer.readings, top::ReadReadings(text));
+  KEPLER_TRY(answer.readings, ReadingsOf(*source_, text));
   answer.remarks = RemarksOf(*source_, answer.readings);
   if (answer.readings.time == time_) return answer;
   time_ = answer.readings.time;

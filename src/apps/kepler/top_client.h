@@ -31,6 +31,7 @@ class TopClient final : public TopSource {
   /// Errors name the URL. kUnavailable: no server answers.
   [[nodiscard]] Result<std::string> Get(const std::string& target, const std::stop_token& stop) const override;
   [[nodiscard]] std::string_view Hint() const override { return "is the agent running? --url sets its address"; }
+  [[nodiscard]] std::string Place() const override { return url_.peer.Url() + url_.target; }
 
  private:
   http::client::Url url_;
@@ -46,6 +47,9 @@ struct TopAnswer {
 
 /// Returns the reason in an error of the API, {"error":"…"}, else the text itself.
 [[nodiscard]] std::string ApiReason(std::string_view body);
+
+/// Reads an answer of `source`. The error names its place.
+[[nodiscard]] Result<top::Readings> ReadingsOf(const TopSource& source, std::string_view text);
 
 /// Returns the remarks of the source and the remarks about the readings.
 [[nodiscard]] std::vector<std::string> RemarksOf(const TopSource& source, const top::Readings& readings);

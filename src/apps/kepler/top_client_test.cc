@@ -114,6 +114,13 @@ TEST(TopClient, PathOfTheUrl_IsInTheError) {
               StartsWith(url.substr(0, url.size() - 1) + ": 404: "));
 }
 
+TEST(TopClient, AnswerOfAnotherProgram_ErrorNamesTheUrl) {
+  const TestAgent agent("200 OK", "<html>");
+  const auto client = TopClient::Open(agent.Settings("/foo"));
+  EXPECT_EQ(ReadingsOf(*client, *client->Get("/api", {})).error().message,
+            agent.Settings("/foo").url + ": HTML, not JSON; check the file or URL");
+}
+
 /// The reason of a refused connection fits into a line of 80 columns; a remedy after it would not.
 TEST(TopClient, NoAnswer_RemedyIsApart) {
   const auto client = TopClient::Open({.url = "http://127.0.0.1:1"});

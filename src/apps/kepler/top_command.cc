@@ -91,7 +91,7 @@ int PrintOnce(const TopSettings& config, const TopSource& source, top::Glyphs gl
   if (const Status settled = source.Settle(); !settled) return refuse(settled.error());
   const auto text = source.Get(top::TargetOf(view, static_cast<size_t>(config.limit)), {});
   if (!text) return refuse(text.error());
-  const auto readings = top::ReadReadings(*text);
+  const auto readings = ReadingsOf(source, *text);
   if (!readings) return RefuseTop(readings.error().message);
   for (const std::string& remark : RemarksOf(source, *readings))
     std::fprintf(stderr, "kepler top: %s\n", remark.c_str());

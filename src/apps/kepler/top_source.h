@@ -23,6 +23,8 @@ class TopSource {
   /// answered with an error, and the message has the remedy. Hint() is the remedy for all other errors.
   [[nodiscard]] virtual Result<std::string> Get(const std::string& target, const std::stop_token& stop) const = 0;
   [[nodiscard]] virtual std::string_view Hint() const = 0;
+  /// Where the answers come from, for errors.
+  [[nodiscard]] virtual std::string Place() const { return "this process"; }
   /// Waits until the values cover a whole interval. Call it before a single Get().
   virtual Status Settle() const { return {}; }
   /// Remarks about the values for the user, one line each. Any thread.
