@@ -1,12 +1,20 @@
 #include "modelserver/model_index.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "base/parse.h"
+#include "base/text.h"
 #include "model/sha256.h"
 
 namespace kepler::modelserver {
+namespace {
+
+constexpr size_t kMaxModelName = 128;  // bytes
+
+}  // namespace
 
 const StoredModel* ModelIndex::FindOwn(std::string_view name) const {
   const auto found =
@@ -34,11 +42,17 @@ const StoredFile* ModelIndex::FindFile(std::string_view relative) const {
 std::string NormalSource(std::string_view name) { return std::string(name.contains("rapl") ? "rapl-sysfs" : name); }
 
 bool IsModelName(std::string_view name) {
-  constexpr size_t kMax = 128;
   const auto is_allowed = [](char c) {
     return IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '_' || c == '-';
   };
-  return !name.empty() && name.size() <= kMax && name.front() != '.' && std::ranges::all_of(name, is_allowed);
+  return !name.empty() && name.size() <= kMaxModelName && name.front() != '.' && std::ranges::all_of(name, is_allowed);
+}
+
+std::string NoModelName(std::string_view name) {
+  constexpr size_t kShown = 40;
+  return fmt::format(
+      "{} is not a model name; use 1 to {} letters (a-z, A-Z), digits, '.', '_' and '-', and no '.' in front",
+      QuoteJson(SanitizeUtf8(name, kShown)), kMaxModelName);
 }
 
 Result<std::string> ReadStored(const StoredFile& file) {

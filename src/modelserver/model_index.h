@@ -84,6 +84,9 @@ struct ModelIndex {
 /// in front.
 [[nodiscard]] bool IsModelName(std::string_view name);
 
+/// The error for a `name` that is not one.
+[[nodiscard]] std::string NoModelName(std::string_view name);
+
 /// The bytes of a file, which must be those that the index was made of. kUnavailable if somebody has changed the file
 /// since. Blocks.
 [[nodiscard]] Result<std::string> ReadStored(const StoredFile& file);

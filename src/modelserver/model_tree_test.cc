@@ -164,6 +164,9 @@ TEST(ModelName, IsASafeDirectory) {
   for (const char* name : {"", ".", "..", ".hidden", "a/b", "a b", "\xc3\xa4", "a\n"})
     EXPECT_FALSE(IsModelName(name)) << name;
   EXPECT_FALSE(IsModelName(std::string(129, 'a')));
+  EXPECT_EQ(
+      NoModelName("a b\n"),
+      R"("a b\n" is not a model name; use 1 to 128 letters (a-z, A-Z), digits, '.', '_' and '-', and no '.' in front)");
 }
 
 }  // namespace

@@ -124,8 +124,7 @@ void RemoveOldVersions(const fs::path& versions, const fs::path& published) {
 }  // namespace
 
 Result<Published> Publish(const std::string& root, const Upload& upload) {
-  if (!IsModelName(upload.name))
-    return Fail(ErrorKind::kInvalid, "a name has letters, digits, '.', '_' and '-', and does not begin with '.'");
+  if (!IsModelName(upload.name)) return Fail(ErrorKind::kInvalid, NoModelName(upload.name));
   if (upload.signature.size() > kMaxSignatureBytes) return Fail(ErrorKind::kMalformed, "the signature is too long");
   KEPLER_TRY(const model::PowerModel model, model::ReadModelJson(upload.json));
   if (model.version == kMaxVersion)

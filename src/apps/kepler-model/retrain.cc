@@ -233,7 +233,7 @@ Status Retrain(const Retraining& given) {
 
 void CheckRetraining(settings::Draft& draft, const Retraining& config) {
   if (!config.of.name.empty() && !modelserver::IsModelName(config.of.name))
-    draft.Reject("name", "has letters, digits, '.', '_' and '-', and does not begin with '.'");
+    draft.Reject("name", modelserver::NoModelName(config.of.name));
   if (const std::string why = WhyNoTrainer(config.of.trainer); !why.empty()) draft.Reject("trainer", why);
 }
 

@@ -121,7 +121,7 @@ Status RollBack(const RollingBack& config) {
 
 void CheckRollingBack(settings::Draft& draft, const RollingBack& config) {
   if (!config.name.empty() && !modelserver::IsModelName(config.name))
-    draft.Reject("name", "has letters, digits, '.', '_' and '-', and does not begin with '.'");
+    draft.Reject("name", modelserver::NoModelName(config.name));
 }
 
 }  // namespace

@@ -110,7 +110,7 @@ class ModelService final : public daemon::Service {
 };
 
 void CheckRetrain(settings::Draft& draft, const Serving& config) {
-  if (!modelserver::IsModelName(config.retrain)) draft.Reject("retrain", "is no name of a model");
+  if (!modelserver::IsModelName(config.retrain)) draft.Reject("retrain", modelserver::NoModelName(config.retrain));
   if (config.jobs.empty()) draft.Reject("retrain", "requires --jobs");
   if (config.retrain_server.empty()) draft.Reject("retrain-server", "is missing");
   if (const std::string why = WhyNoTrainer(config.retrain_trainer); !why.empty()) draft.Reject("retrain-trainer", why);

@@ -12,7 +12,7 @@ void CheckServerAccess(settings::Draft& draft, const ServerAccess& access) {
   if (const auto server = http::retrying::ServerAt(access.server); !access.server.empty() && !server)
     draft.Reject("server", server.error().message);
   if (!access.name.empty() && !modelserver::IsModelName(access.name))
-    draft.Reject("name", "has letters, digits, '.', '_' and '-', and does not begin with '.'");
+    draft.Reject("name", modelserver::NoModelName(access.name));
   if (access.user.empty() != access.password_file.empty())
     draft.Reject(access.user.empty() ? "user" : "password-file", "is missing: set user and password-file together");
   if (access.user.contains(':')) draft.Reject("user", "must not contain a colon");

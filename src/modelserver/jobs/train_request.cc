@@ -147,8 +147,7 @@ Result<TrainRequest> ReadTrainRequest(std::string_view body) {
   KEPLER_TRY(const JsonMembers members, SplitMembers(body));
   TrainRequest request;
   KEPLER_TRY(request.name, TextOf(members, "name"));
-  if (!IsModelName(request.name))
-    return Wrong("name", "a name has letters, digits, '.', '_' and '-', and does not begin with '.'");
+  if (!IsModelName(request.name)) return Wrong("name", NoModelName(request.name));
   KEPLER_TRY(request.energy_source, TextOf(members, "energy_source"));
   if (!IsName(request.energy_source)) return Wrong("energy_source", "use rapl-sysfs or acpi");
   const auto trainer = members.find("trainer");
