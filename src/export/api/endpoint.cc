@@ -78,7 +78,8 @@ http::server::Response Endpoint::History(const http::server::Request& request) {
   if (!text) return JsonError(400, text.error().message);
   const auto seconds = text->has_value() ? ParseNumber<int64_t>(**text) : PowerHistory::kSpan.count();
   if (!seconds || *seconds < 1 || *seconds > PowerHistory::kSpan.count())
-    return JsonError(400, fmt::format("parameter seconds: allowed values: 1 to {}", PowerHistory::kSpan.count()));
+    return JsonError(
+        400, RefuseParameter("seconds", **text, fmt::format("1 to {}", PowerHistory::kSpan.count())).error().message);
   const auto reading = readers_.latest();
   if (!reading.snapshot) return NoSnapshot();
   return AnswerOf(

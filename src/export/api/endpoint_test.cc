@@ -66,6 +66,8 @@ TEST(Endpoint, HistoryOfTheObservedSnapshots) {
   EXPECT_EQ(*endpoint.History(Asked("")).body, *answer.body);
   for (const char* bad : {"seconds=0", "seconds=3601", "seconds=", "seconds=1s", "seconds=-1", "x=%"})
     EXPECT_EQ(endpoint.History(Asked(bad)).status, 400u) << bad;
+  EXPECT_THAT(*endpoint.History(Asked("seconds=1s")).body,
+              HasSubstr(R"(parameter seconds: \"1s\" is invalid; allowed)"));
   EXPECT_EQ(Of(nullptr).History(Asked("")).status, 503u);
 }
 

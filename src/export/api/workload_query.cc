@@ -17,12 +17,6 @@ using snapshot::Level;
 
 constexpr std::array kLevels = {Level::kProcess, Level::kContainer, Level::kPod, Level::kVm, Level::kNamespace};
 constexpr std::array kSorts = {Sort::kWatts, Sort::kJoules, Sort::kCpu};
-constexpr size_t kMaxShown = 80;  // bytes of a bad value in an error
-
-std::unexpected<Error> Refuse(std::string_view name, std::string_view value, std::string_view allowed) {
-  return Fail(ErrorKind::kInvalid, fmt::format("parameter {}: \"{}\" is invalid; allowed values: {}", name,
-                                               EscapeControls(SanitizeUtf8(value, kMaxShown)), allowed));
-}
 
 Result<Level> ParseLevel(const std::optional<std::string>& text, uint32_t gates) {
   std::string allowed;
@@ -33,30 +27,36 @@ Result<Level> ParseLevel(const std::optional<std::string>& text, uint32_t gates)
   }
   if (allowed.empty() && !text) return kLevels.front();  // the answer has no workloads
   if (allowed.empty()) allowed = "none; add levels to exporter.prometheus.metricsLevel";
-  return Refuse("level", text.value_or(""), allowed);
+  return RefuseParameter("level", text.value_or(""), allowed);
 }
 
 Result<Sort> ParseSort(const std::optional<std::string>& text) {
   if (!text) return Sort::kWatts;
   for (const Sort sort : kSorts)
     if (*text == ToString(sort)) return sort;
-  return Refuse("sort", *text, "watts, joules, cpu");
+  return RefuseParameter("sort", *text, "watts, joules, cpu");
 }
 
 Result<size_t> ParseLimit(const std::optional<std::string>& text) {
   if (!text) return kDefaultRows;
   const auto limit = ParseNumber<size_t>(*text);
   if (limit && *limit >= 1 && *limit <= kMaxRows) return *limit;
-  return Refuse("limit", *text, fmt::format("1 to {}", kMaxRows));
+  return RefuseParameter("limit", *text, fmt::format("1 to {}", kMaxRows));
 }
 
 Result<std::string> ParseText(std::string_view query, std::string_view name, size_t max) {
   KEPLER_TRY(const auto text, http::server::FindParameter(query, name));
-  if (text && text->size() > max) return Refuse(name, *text, fmt::format("texts of at most {} bytes", max));
+  if (text && text->size() > max) return RefuseParameter(name, *text, fmt::format("texts of at most {} bytes", max));
   return text.value_or("");
 }
 
 }  // namespace
+
+std::unexpected<Error> RefuseParameter(std::string_view name, std::string_view value, std::string_view allowed) {
+  constexpr size_t kMaxShown = 80;  // bytes
+  return Fail(ErrorKind::kInvalid, fmt::format("parameter {}: \"{}\" is invalid; allowed values: {}", name,
+                                               EscapeControls(SanitizeUtf8(value, kMaxShown)), allowed));
+}
 
 std::string_view ToString(Sort sort) {
   switch (sort) {

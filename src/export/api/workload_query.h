@@ -34,6 +34,10 @@ inline constexpr size_t kMaxUnder = 255;  // bytes
 [[nodiscard]] std::span<const snapshot::Level> AllLevels();
 [[nodiscard]] bool IsShown(snapshot::Level level, uint32_t gates);
 
+/// The error for a parameter whose value is not allowed.
+[[nodiscard]] std::unexpected<Error> RefuseParameter(std::string_view name, std::string_view value,
+                                                     std::string_view allowed);
+
 /// Parses a query. kInvalid names the parameter and the allowed values. Unknown parameters are ignored. If no level is
 /// shown, a query without a level is valid, and IsShown() is false for its level.
 [[nodiscard]] Result<Query> ParseQuery(std::string_view text, uint32_t gates);
