@@ -45,8 +45,7 @@ Status Meter::TryOpen() {
   }
   if (!status_.up) {
     if (failure == nullptr) return Fail(ErrorKind::kUnavailable, fmt::format("{}: no energy domain", status_.name));
-    return Fail(failure->kind, fmt::format("{}: none of its {} energy domains can be read: {}; {}", status_.name,
-                                           readings_.size(), failure->message,
+    return Fail(failure->kind, fmt::format("{}: no energy domain can be read: {}; {}", status_.name, failure->message,
                                            failure->kind == ErrorKind::kPermission
                                                ? Remedy(failure->kind)
                                                : "the meter exists but cannot be read; check its driver"));

@@ -140,8 +140,8 @@ Result<std::string_view> ReadAttribute(const std::string& path, ReadBuffer& buff
 std::unexpected<Error> FailMalformed(std::string_view path, std::string_view text, std::string_view expected) {
   constexpr size_t kShown = 40;
   const std::string found =
-      text.empty() ? "the file is empty, and" : fmt::format("\"{}\" is", SanitizeUtf8(text, kShown));
-  return Fail(ErrorKind::kMalformed, fmt::format("read {}: {} not {}", path, found, expected));
+      text.empty() ? "the file is empty" : fmt::format("\"{}\" is not {}", SanitizeUtf8(text, kShown), expected);
+  return Fail(ErrorKind::kMalformed, fmt::format("read {}: {}", path, found));
 }
 
 }  // namespace kepler::os
