@@ -135,6 +135,7 @@ class EnergyBook {
   void WidenBins();
   [[nodiscard]] Status CheckContent() const;
   [[nodiscard]] std::string OtherLevels() const;
+  [[nodiscard]] std::string LeftOut() const;
 
   Options options_;
   Tick tick_;

@@ -65,6 +65,15 @@ std::string EnergyBook::OtherLevels() const {
   return fmt::format("--by={} or node", fmt::join(levels, ", "));
 }
 
+/// "; 3 ticks left out, because sums are wrong": for a period without any other tick.
+std::string EnergyBook::LeftOut() const {
+  std::string text;
+  for (const auto& [ticks, reason] :
+       {std::pair(report_.impossible, "sums are wrong"), std::pair(report_.incomplete, "last lines are missing")})
+    if (ticks > 0) text += fmt::format("; {} left out, because {}", CountText(ticks, "tick"), reason);
+  return text;
+}
+
 Status EnergyBook::CheckContent() const {
   if (known_zones_.empty()) return Fail(ErrorKind::kInvalid, fmt::format("{} have no line of a node", options_.source));
   for (const std::string& zone : options_.zones)
@@ -81,7 +90,8 @@ Status EnergyBook::CheckContent() const {
                             fmt::join(options_.zones, ", ")));
   if (report_.ticks == 0)
     return Fail(ErrorKind::kInvalid,
-                fmt::format("{} have no energy in the period: it takes two complete ticks of a node", options_.source));
+                fmt::format("{} have no energy in the period: it takes two complete ticks of a node{}", options_.source,
+                            LeftOut()));
   return {};
 }
 
