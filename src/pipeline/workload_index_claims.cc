@@ -41,7 +41,8 @@ void WorkloadIndex::Settle(const Claim& claim, Processes processes) {
   if (state.refused) refused_.push_back({claim.process->slot, state.identified, labels, claim.owner});
 }
 
-/// Named hypervisors are VMs without a look at their descriptors. So the holder's are read before it loses the VM.
+/// Returns true if the process of the claim has better evidence than the process that has the VM. A process with the
+/// name of a hypervisor gets a VM before its descriptors are read, so this reads those of the process that has it.
 bool WorkloadIndex::HasBetterEvidence(const Claim& claim, Machine machine, Processes processes) {
   const workload::hypervisor::Evidence& known = vm_claims_.holder(machine).evidence;
   for (const activity::ProcessSample& process : processes) {

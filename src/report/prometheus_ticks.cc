@@ -91,7 +91,7 @@ class PrometheusTicks::Impl {
         "{}: {} between {} and {}, but the server does not know the start of the agent; {}",
         SanitizeUtf8(node, kMaxShown), is_other ? "the counters began at 0 again" : what, series::TimeText(last),
         series::TimeText(time),
-        is_other ? "the last energy of the old one is missing" : "if it is a new agent, energy is missing"));
+        is_other ? "the last energy of the old agent is missing" : "if it is a new agent, energy is missing"));
   }
 
   /// So long a time without a scrape that a new agent may have counted more than the old one had.

@@ -3,9 +3,9 @@
 // an ActivitySample. Only ProcessFiles makes system calls, for the labels of new processes.
 //
 // CPU time of a process = Σ living threads + dead threads. The time of the dead threads is the larger of two values:
-// the kernel's own sum, and the sum of their records. Neither value is ever too large (docs/ARCHITECTURE.md). The table
-// uses the kernel's sum in the first row of a process in a pass. A thread that dies later in the pass is counted in its
-// own row or not at all.
+// the kernel's own sum, and the sum of their records. Neither value is ever too large (docs/ARCHITECTURE.md). A pass
+// reads the kernel's sum once for each process, with its first row. A thread that dies later in the pass is counted in
+// its own row or not at all.
 //
 //              first row         a pass does not show it │ shows it again
 //     kFree ─────────────► kLiving ◄────────────────────────► kMissing ──────┐ no record for 5 s, or its pid is

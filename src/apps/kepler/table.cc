@@ -218,8 +218,8 @@ constexpr Key kKeys[] = {
         "Kepler 0.7, for its dashboards and rules; both",
         kAt<&Config::names>, {.choices = kNameSets}),
     Key("exporter.prometheus.labelNames", "",
-        "Labels of pods: v011, as in Kepler 0.11 (pod_name, pod_namespace); kubernetes, pod and namespace, which "
-        "containers have too",
+        "Names of labels for pods. v011: pod_name and pod_namespace on pods, as in Kepler 0.11; kubernetes: pod and "
+        "namespace, on pods and containers",
         kAt<&Config::labels>, {.choices = kLabelSets}),
     Key("exporter.otlp.enabled", "exporter.otlp",
         "Send the metrics to an OpenTelemetry server by OTLP. Environment variables OTEL_EXPORTER_OTLP_* are used for "

@@ -34,7 +34,7 @@ class EventLoop {
   /// From any thread. The task runs on the loop's thread, after those posted before it.
   void Post(Task task);
 
-  /// For other objects of Asio that wait on this loop.
+  /// Context for sockets and timers that wait on this loop.
   [[nodiscard]] boost::asio::io_context& context() { return *context_; }
 
  private:

@@ -148,7 +148,7 @@ void ReadPeriod(settings::Draft& draft, ReportOptions& options, WallTime now) {
 
 void ReadPrices(settings::Draft& draft, ReportOptions& options) {
   RefuseEmpty(draft, "price", options.price, "the price of a kWh, such as 0.30");
-  RefuseEmpty(draft, "carbon", options.carbon, "grams of CO2 per kWh, such as 380, or a file");
+  RefuseEmpty(draft, "carbon", options.carbon, "grams of CO2 per kWh, such as 380, or the path of a CSV file");
   const auto price = ReadAmount(options.price, report::kMaxPrice, "a number");
   options.price_per_kwh = Take(draft, "price", price);
   if (price && !*price && !options.price.empty())

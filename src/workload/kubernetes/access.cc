@@ -132,7 +132,7 @@ Status CheckToken(const ClusterAccess& access) {
   return Fail(usable.error().kind, access.token_file + ": " + usable.error().message);
 }
 
-/// The cluster of `access` is set.
+/// Sets the login of `access`. Call it after SetCluster(): the checks depend on the server.
 Status SetUser(const Section& user, ClusterAccess& access) {
   for (const std::string_view key : {"exec", "auth-provider"})
     if (user.Find(key) != nullptr)
