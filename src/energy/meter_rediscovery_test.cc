@@ -188,6 +188,14 @@ TEST_F(MeterRediscoveryTest, NothingChanges_NothingIsSearchedForAgain) {
   EXPECT_EQ(script_.discoveries, 1);
 }
 
+TEST_F(MeterRediscoveryTest, ReadFailsButIsNotGone_NothingIsSearchedForAgain) {
+  TwoSockets();
+  script_.values[1] = kIoError;
+  for (int i = 0; i < 5; ++i) After(1s);
+  EXPECT_EQ(script_.discoveries, 1);
+  EXPECT_EQ(meter_->status().failed_reads, 5u);
+}
+
 TEST_F(MeterRediscoveryTest, SomethingChanged_IsSearchedForTwice) {
   script_.Add(Package(0), Uj(0));
   Open();
