@@ -59,6 +59,7 @@ Result<GatedCommand> GatedCommand::Start(const std::vector<std::string>& argv) {
   command.program_ = argv.front();
   std::vector<std::string> texts = argv;
   std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
   for (std::string& text : texts) pointers.push_back(text.data());
   pointers.push_back(nullptr);
   UniqueFd gate_in;
