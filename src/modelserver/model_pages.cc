@@ -68,10 +68,10 @@ std::string Errors(const model::PowerModel& model) {
   const bool has_unseen =
       std::ranges::any_of(model.components, [](const model::ComponentModel& of) { return of.unseen.has_value(); });
   std::string table =
-      "<div class=\"wide\"><table><thead><tr><th>Component</th><th>Trainer</th><th class=\"n\">MAE (W)</th>"
-      "<th class=\"n\">MAPE (%)</th>";
+      R"(<div class="wide"><table><thead><tr><th>Component</th><th>Trainer</th><th class="n">MAE (W)</th>)"
+      R"(<th class="n">MAPE (%)</th>)";
   if (has_unseen)
-    table += "<th class=\"n\">MAE on other machines (W)</th><th class=\"n\">MAPE on other machines (%)</th>";
+    table += R"(<th class="n">MAE on other machines (W)</th><th class="n">MAPE on other machines (%)</th>)";
   table += "</tr></thead><tbody>\n";
   const auto cells = [](const std::optional<model::Accuracy>& accuracy) {
     return accuracy ? fmt::format("<td class=\"n\">{:.2f}</td><td class=\"n\">{:.2f}</td>", accuracy->mae_watts,

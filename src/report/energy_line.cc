@@ -6,7 +6,6 @@
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <cstring>
 #include <optional>
 
 #include "base/parse.h"
@@ -160,7 +159,7 @@ class LineReader::Parser final : public json::Visitor {
   /// A comparison with a literal takes no call, unlike one with a view: it would take a tenth of the time of a report.
   template <size_t kSize>
   static bool Is(std::string_view key, const char (&name)[kSize]) {
-    return key.size() == kSize - 1 && std::memcmp(key.data(), name, kSize - 1) == 0;
+    return key.size() == kSize - 1 && std::equal(name, name + kSize - 1, key.begin());
   }
   std::string* MemberOf(std::string_view key) {
     if (Is(key, "node")) return &line_.node;

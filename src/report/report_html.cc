@@ -163,7 +163,7 @@ std::string Table(const Report& report, const Prices& prices) {
   std::string table = fmt::format(
       "<h2>Energy by {0}</h2>\n<div class=\"wide\"><table><thead><tr><th scope=\"col\">{0}</th>", ToString(report.by));
   const auto put = [&](std::string_view header) {
-    table += fmt::format("<th scope=\"col\" class=\"n\">{}</th>", header);
+    table += fmt::format(R"(<th scope="col" class="n">{}</th>)", header);
   };
   for (const std::string_view header : {kJoules, kKwh, kShare}) put(header);
   if (prices.per_kwh) put(kCost);
