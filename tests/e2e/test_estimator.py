@@ -167,7 +167,8 @@ class EstimatorTest(ScratchTest):
         self.assertRegex(log, "level=WARN .*is ignored.* name=CONTAINER_TOTAL_INIT_URL reason=")
 
     def write_old_archive(self, name):
-        """As upstream packs a linear model, with weight.json: 100 W, and 3 W for 2 ms of CPU time."""
+        """As upstream's archive of a linear model whose pickles are missing: weight.json has 100 W, and 3 W for 2 ms of CPU
+        time."""
         features = ["bpf_cpu_time_ms", "bpf_page_cache_hit"]
         weights = json.loads(weights_of_old_server(100).replace('"package"', '"platform"'))
         members = {"metadata.json": {"model_name": "SGDRegressorTrainer_0", "model_class": "scikit", "features": features,
@@ -179,8 +180,6 @@ class EstimatorTest(ScratchTest):
         with zipfile.ZipFile(self.path(name), "w") as archive:
             for member, content in members.items():
                 archive.writestr(member, json.dumps(content))
-            for member in ("platform.pkl", "scaler.pkl"):
-                archive.writestr(member, b"no pickle")
         return self.path(name)
 
     def test_wrong_flags(self):

@@ -69,7 +69,7 @@ TEST(EstimateRequest, NamesWhatIsWrong) {
   EXPECT_THAT(MessageOf(R"({"metrics":["a"],"values":[[1,2]],"output_type":"AbsPower"})"),
               HasSubstr("values[0]: 2 numbers, but metrics has 1 names"));
   EXPECT_THAT(MessageOf(R"({"metrics":["a"],"values":[["b"]],"output_type":"AbsPower"})"),
-              HasSubstr("values[0]: expected a list of numbers"));
+              HasSubstr("values[0][0]: expected a number, found a text"));
   EXPECT_THAT(MessageOf(R"({"metrics":["a"],"values":[[1]],"output_type":"Watts"})"),
               HasSubstr("output_type: it must be AbsPower or DynPower"));
   EXPECT_THAT(MessageOf(R"({"metrics":["a"],"values":[[1]],"output_type":"AbsPower","system_features":["b"]})"),

@@ -57,7 +57,7 @@ TEST(TrainRequest, WithoutIsolatorNothingIsSubtracted) {
 TEST(TrainRequest, NamesWhatIsWrong) {
   EXPECT_THAT(MessageOf(""), HasSubstr("not a JSON object"));
   EXPECT_THAT(MessageOf(With("\"name\"", "\"other\"")), HasSubstr("name: it is missing"));
-  EXPECT_THAT(MessageOf(With("std_v0.7", "../../etc")), HasSubstr("name: a name has letters"));
+  EXPECT_THAT(MessageOf(With("std_v0.7", "../../etc")), HasSubstr("\"../../etc\" is not a model name"));
   EXPECT_THAT(MessageOf(With("\"std_v0.7\"", "5")), HasSubstr("name: it is not a text"));
   EXPECT_THAT(MessageOf(With("\"rapl-sysfs\"", "\"--output=/etc\"")), HasSubstr("energy_source"));
   EXPECT_THAT(MessageOf(With("\"trainer\"", "\"trainers\"")), HasSubstr("trainer: it is missing"));
