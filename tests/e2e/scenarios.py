@@ -160,6 +160,18 @@ def short_lived(count, source=None, tolerance=0.01):
         return _short_lived(podman, agent, count, tolerance)
 
 
+def at_rest(agent, pid):
+    """A scrape, and the CPU time of the process's cgroup at its tick: nothing ran in it meanwhile. Right after a start its
+    shell is still on the way to its gate."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        used = process_usage_ns(pid)
+        scrape = agent.scrape_after()
+        if process_usage_ns(pid) == used:
+            return scrape, used
+    raise AssertionError(f"the cgroup of process {pid} was never at rest")
+
+
 def _short_lived(podman, agent, count, tolerance):
     # One of them is never waited for: a zombie, whose v1 cgroup lines are lost while its v2 line is not.
     zombie = "sh -c '/bin/true & exec sleep 1000' &"
@@ -168,8 +180,7 @@ def _short_lived(podman, agent, count, tolerance):
     with Gate() as gate:
         container = podman.start(gate.script("true", loop, "/go"), "-v", f"{gate.directory}:/go")
         pid = podman.pid(container)
-        before = agent.scrape_after()
-        used_before = process_usage_ns(pid)
+        before, used_before = at_rest(agent, pid)
         gate.open()
         gate.wait_ended(300)
         used = process_usage_ns(pid) - used_before
