@@ -74,7 +74,7 @@ std::string Errors(const model::PowerModel& model) {
     table += R"(<th class="n">MAE on other machines (W)</th><th class="n">MAPE on other machines (%)</th>)";
   table += "</tr></thead><tbody>\n";
   const auto cells = [](const std::optional<model::Accuracy>& accuracy) {
-    return accuracy ? fmt::format("<td class=\"n\">{:.2f}</td><td class=\"n\">{:.2f}</td>", accuracy->mae_watts,
+    return accuracy ? fmt::format(R"(<td class="n">{:.2f}</td><td class="n">{:.2f}</td>)", accuracy->mae_watts,
                                   accuracy->mape)
                     : std::string("<td></td><td></td>");
   };
