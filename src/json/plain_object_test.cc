@@ -1,12 +1,12 @@
 #include "json/plain_object.h"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <random>
 #include <string>
 #include <string_view>
 
+#include "json/event_recorder_test_util.h"
 #include "json/stream.h"
 
 namespace kepler::json {
@@ -14,32 +14,9 @@ namespace {
 
 constexpr size_t kMaxPlainText = 20;
 
-/// Writes down its calls, and refuses the text "no".
-class CallRecorder final : public Visitor {
- public:
-  std::string seen{};
-
-  Status BeginObject() override { return See("{"); }
-  Status EndObject() override { return See("}"); }
-  Status BeginList() override { return See("["); }
-  Status EndList() override { return See("]"); }
-  Status Key(std::string_view key) override { return See(fmt::format("key {}", key)); }
-  Status Text(std::string_view text) override {
-    return text == "no" ? Fail(ErrorKind::kInvalid, "not that") : See(fmt::format("text {}", text));
-  }
-  Status Number(double /*rough*/, std::string_view text) override { return See(fmt::format("number {}", text)); }
-  Status Literal(std::optional<bool> value) override { return See(value ? "literal" : "null"); }
-
- private:
-  Status See(std::string_view what) {
-    seen += fmt::format("{};", what);
-    return {};
-  }
-};
-
 /// What Stream makes of one whole text. Empty: an error.
 std::string ByStream(std::string_view text) {
-  CallRecorder recorder;
+  EventRecorder recorder(/*with_rough=*/false);
   Stream stream(recorder, kMaxPlainText, Stream::LongKeys::kCut);
   return stream.Read(text) && stream.Finish() ? recorder.seen : "";
 }
@@ -49,7 +26,7 @@ TEST(PlainObject, MeetsTheSameAsAStream) {
        {R"({})", R"({"a":"b"})", R"({ "a" : "b" , "c" : 1.50 })",
         R"({"a":{"b":0.000001,"c":"12345678"},"d":{},"e":12345678901234567890})", "{\"a\":\"\x7F'\"}\r",
         R"({"1234567":"12345678","12345678":"123456789012345"})"}) {
-    CallRecorder recorder;
+    EventRecorder recorder(/*with_rough=*/false);
     ASSERT_TRUE(ReadPlainObject(text, kMaxPlainText, recorder)) << text;
     EXPECT_EQ(recorder.seen, ByStream(text)) << text;
   }
@@ -87,7 +64,7 @@ TEST(PlainObject, LeavesOtherTextsToAStream) {
                                       R"({"a":1234567890123456789012345678901})",
                                       R"({"a":"b)",
                                       R"({"a":"12345678)"}) {
-    CallRecorder recorder;
+    EventRecorder recorder(/*with_rough=*/false);
     EXPECT_FALSE(ReadPlainObject(text, kMaxPlainText, recorder)) << text;
   }
 }
@@ -113,7 +90,7 @@ TEST(PlainObject, NeverReadsWhatAStreamRefuses) {
           text.insert(at, std::string(text, random() % text.size(), random() % 12));
       }
     }
-    CallRecorder recorder;
+    EventRecorder recorder(/*with_rough=*/false);
     if (!ReadPlainObject(text, kMaxPlainText, recorder)) continue;
     ++read;
     ASSERT_EQ(recorder.seen, ByStream(text)) << text;

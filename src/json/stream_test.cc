@@ -1,45 +1,23 @@
 #include "json/stream.h"
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 #include <string_view>
 
+#include "json/event_recorder_test_util.h"
+
 namespace kepler::json {
 namespace {
 
 using ::testing::HasSubstr;
 
-/// Writes down what it meets, and refuses the text "no".
-class Recorder final : public Visitor {
- public:
-  std::string seen;
-
-  Status BeginObject() override { return See("{"); }
-  Status EndObject() override { return See("}"); }
-  Status BeginList() override { return See("["); }
-  Status EndList() override { return See("]"); }
-  Status Key(std::string_view key) override { return See(fmt::format("key {}", key)); }
-  Status Text(std::string_view text) override {
-    return text == "no" ? Fail(ErrorKind::kInvalid, "not that") : See(fmt::format("text {}", text));
-  }
-  Status Number(double rough, std::string_view text) override { return See(fmt::format("number {} {}", rough, text)); }
-  Status Literal(std::optional<bool> value) override { return See(value ? fmt::format("{}", *value) : "null"); }
-
- private:
-  Status See(std::string_view what) {
-    seen += fmt::format("{};", what);
-    return {};
-  }
-};
-
 constexpr std::string_view kText = R"( {"a\u00e9b": [1, -2.50, "x\n\"y\""], "c": {"d": null, "e": [true, false]}} )";
 constexpr std::string_view kSeen =
     "{;key a\u00e9b;[;number 1 1;number -2.5 -2.50;text x\n\"y\";];key c;{;key d;null;key e;[;true;false;];};};";
 
-Status ReadAll(Recorder& recorder, std::string_view text, size_t piece, size_t max_text = SIZE_MAX) {
+Status ReadAll(EventRecorder& recorder, std::string_view text, size_t piece, size_t max_text = SIZE_MAX) {
   Stream stream(recorder, max_text);
   for (; !text.empty(); text.remove_prefix(std::min(piece, text.size())))
     KEPLER_CHECK_OK(stream.Read(text.substr(0, piece)));
@@ -48,7 +26,7 @@ Status ReadAll(Recorder& recorder, std::string_view text, size_t piece, size_t m
 
 TEST(JsonStream, MeetsTheSameInPiecesOfAnySize) {
   for (size_t piece = 1; piece <= kText.size(); ++piece) {
-    Recorder recorder;
+    EventRecorder recorder;
     const Status read = ReadAll(recorder, kText, piece);
     ASSERT_TRUE(read) << read.error().message;
     EXPECT_EQ(recorder.seen, kSeen) << piece;
@@ -56,7 +34,7 @@ TEST(JsonStream, MeetsTheSameInPiecesOfAnySize) {
 }
 
 TEST(JsonStream, ANumberMayEndWithTheText) {
-  Recorder recorder;
+  EventRecorder recorder;
   ASSERT_TRUE(ReadAll(recorder, "12.5", 1));
   EXPECT_EQ(recorder.seen, "number 12.5 12.5;");
 }
@@ -64,14 +42,14 @@ TEST(JsonStream, ANumberMayEndWithTheText) {
 TEST(JsonStream, EveryPrefixIsIncomplete) {
   const std::string_view text = kText.substr(0, kText.size() - 1);
   for (size_t size = 0; size < text.size(); ++size) {
-    Recorder recorder;
+    EventRecorder recorder;
     EXPECT_FALSE(ReadAll(recorder, text.substr(0, size), SIZE_MAX)) << size;
   }
 }
 
 TEST(JsonStream, ErrorsNameTheByte) {
   const auto error_of = [](std::string_view text, size_t piece, size_t max_text = SIZE_MAX) {
-    Recorder recorder;
+    EventRecorder recorder;
     const Status read = ReadAll(recorder, text, piece, max_text);
     return read ? Error{ErrorKind::kIo, "no error"} : read.error();
   };
@@ -86,7 +64,7 @@ TEST(JsonStream, ErrorsNameTheByte) {
 
 TEST(JsonStream, ALongTextIsCut) {
   for (const size_t piece : {1U, 2U, 100U}) {
-    Recorder recorder;
+    EventRecorder recorder;
     ASSERT_TRUE(ReadAll(recorder, R"(["abcdef", "gh"])", piece, 3));
     EXPECT_EQ(recorder.seen, "[;text abc;text gh;];") << piece;
   }
@@ -94,7 +72,7 @@ TEST(JsonStream, ALongTextIsCut) {
 
 TEST(JsonStream, ALongKeyIsCutWhereThatIsWanted) {
   for (const size_t piece : {1U, 2U, 100U}) {
-    Recorder recorder;
+    EventRecorder recorder;
     Stream stream(recorder, 3, Stream::LongKeys::kCut);
     std::string_view text = R"({"abcdef": 1})";
     for (; !text.empty(); text.remove_prefix(std::min(piece, text.size())))
@@ -105,7 +83,7 @@ TEST(JsonStream, ALongKeyIsCutWhereThatIsWanted) {
 
 TEST(JsonStream, ReadOne_StopsAtTheEndOfEachText) {
   for (const size_t piece : {1U, 3U, 100U}) {
-    Recorder recorder;
+    EventRecorder recorder;
     Stream stream(recorder);
     std::string_view rest = "{\"a\":1}\n[2] {}";
     while (!rest.empty()) {
@@ -119,7 +97,7 @@ TEST(JsonStream, ReadOne_StopsAtTheEndOfEachText) {
 }
 
 TEST(JsonStream, ReadOne_CountsTheBytesOfEachText) {
-  Recorder recorder;
+  EventRecorder recorder;
   Stream stream(recorder);
   const std::string first = R"({"a": [1, 2, 3]})";
   ASSERT_EQ(stream.ReadOne(first).value(), first.size());
