@@ -36,10 +36,13 @@ class HiddenProcessesTest : public ::testing::Test {
   ActivitySample& Scan(Nanoseconds after = HiddenProcesses::kPeriod) {
     kernel_.clock.Advance(after);
     kernel_.sample = {};
-    hidden_.BeforePass(kernel_.clock.Now());
+    return ScanWith(hidden_);
+  }
+  ActivitySample& ScanWith(HiddenProcesses& hidden) {
+    hidden.BeforePass(kernel_.clock.Now());
     kernel_.BeginScan(Nanoseconds{0});
     for (const auto& [tid, thread] : kernel_.living) kernel_.Show(thread);
-    hidden_.AfterPass(kernel_.table);
+    hidden.AfterPass(kernel_.table);
     return kernel_.EndScan();
   }
   [[nodiscard]] int64_t TicksOf(int pid) const {
@@ -182,11 +185,7 @@ TEST_F(HiddenProcessesTest, ItsCgroup_IsThatOfProc) {
   WriteStat(7, "hidden", 1, 10);
   kernel_.tree.Write("proc/7/cgroup", "3:cpu,cpuacct:/box\n0::/\n");
   kernel_.tree.Write("proc/7/exe", "");
-  hidden.BeforePass(kernel_.clock.Now());
-  kernel_.BeginScan(std::chrono::seconds(1));
-  kernel_.Show(kernel_.living.at(1));
-  hidden.AfterPass(kernel_.table);
-  kernel_.EndScan();
+  ScanWith(hidden);
   ASSERT_NE(kernel_.Find(7), nullptr);
   EXPECT_EQ(kernel_.Find(7)->info->cgroup->lines,
             (std::vector<os::CgroupLine>{{3, "cpu,cpuacct", "/box"}, {0, "", "/"}}));
@@ -196,11 +195,7 @@ TEST_F(HiddenProcessesTest, WithoutUsers_StatusIsNotRead) {
   HiddenProcesses hidden(kernel_.tree.Path("proc"), {});
   WriteStat(7, "hidden", 1, 10);
   kernel_.tree.Remove("proc/7/status");
-  hidden.BeforePass(kernel_.clock.Now());
-  kernel_.BeginScan(std::chrono::seconds(1));
-  kernel_.Show(kernel_.living.at(1));
-  hidden.AfterPass(kernel_.table);
-  kernel_.EndScan();
+  ScanWith(hidden);
   ASSERT_NE(kernel_.Find(7), nullptr);
   EXPECT_EQ(kernel_.Find(7)->info->uid, kUnknownUid);
   EXPECT_EQ(hidden.failed(), 0U);
