@@ -1,22 +1,15 @@
 #include "base/suspended_time.h"
 
-#include <time.h>
+#include <chrono>
+
+#include "base/clock.h"
 
 namespace kepler {
-namespace {
 
-Nanoseconds ReadKernelClock(clockid_t id) {
-  timespec ts{};
-  clock_gettime(id, &ts);
-  return std::chrono::seconds(ts.tv_sec) + std::chrono::nanoseconds(ts.tv_nsec);
-}
-
-}  // namespace
-
-/// CLOCK_BOOTTIME advances while the machine is suspended, CLOCK_MONOTONIC does not.
+/// CLOCK_BOOTTIME advances while the machine is suspended. CLOCK_MONOTONIC, the steady clock of libstdc++, does not.
 Nanoseconds SuspendedTime() {
-  const Nanoseconds awake = ReadKernelClock(CLOCK_MONOTONIC);
-  return ReadKernelClock(CLOCK_BOOTTIME) - awake;
+  const Nanoseconds awake = std::chrono::steady_clock::now().time_since_epoch();
+  return SystemClock().Now().time_since_epoch() - awake;
 }
 
 }  // namespace kepler
