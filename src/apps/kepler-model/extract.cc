@@ -56,8 +56,8 @@ constexpr Key kExtractKeys[] = {
     Key("host", "host", "Recording of the hosts of the guests in --input, by query --vm; empty: --input has both",
         kAt<&Extracting::host>, {.is_path = true}),
     Key("vm", "vm",
-        "Guests, as NODE=VM: the watts of a node are those that its host attributes to the virtual machine. VM alone: "
-        "the node has the same name, or is the only one",
+        "Guests, as NODE=VM: the watts of a node are those that its host attributes to the virtual machine. VM without "
+        "NODE: the node of that name, or the only node in --input",
         kAt<&Extracting::vm>),
     Key("allow-estimates", "allow-estimates", "Accept watts estimated by a model", kAt<&Extracting::allow_estimates>),
     Key("json", "json", "Print the summary as JSON", kAt<&Extracting::json>),

@@ -245,8 +245,8 @@ constexpr auto kAgentFamilies = std::to_array<Family>({
      "a separate id; vm: the process is counted as a plain process",
      kNodeKind, RefusedClaims},
     {"kepler_workload_model_info",
-     "Model that splits the active energy of the zone among workloads, and its stated error for the node; "
-     "attribution.weights: model only; method 'model' of kepler_attribution_info: the model is in use; always 1",
+     "Model that splits the active energy of the zone among workloads, and the error that it states for the node; only "
+     "with attribution.weights: model. kepler_attribution_info has method 'model' while it is in use. Always 1",
      kSharedBy, WorkloadModelInfo},
     {"process_cpu_seconds_total", "User and system CPU time of the agent in seconds", kNone, OfSelf<&SelfStatus::cpu>,
      "seconds", kProcessCollector, kCommon},

@@ -45,7 +45,7 @@ class Table {
     uint32_t size;
   };
   [[nodiscard]] std::string_view Text(size_t row, size_t column) const;
-  /// `gap`: what an empty cell is, where it is no error.
+  /// `gap`: the value of an empty cell; without it an empty cell is an error.
   [[nodiscard]] Result<std::vector<double>> Read(size_t column, std::optional<double> gap) const;
 
   std::string text_;
