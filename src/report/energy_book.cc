@@ -227,6 +227,7 @@ void EnergyBook::StartRun(Node& node, const std::string& start) {
 void EnergyBook::Count(Node& node, const Totals& now, bool is_counted) {
   ++node.ticks;
   used_since_ = std::min(node.since, tick_.time);
+  grams_per_kwh_ = options_.intensity.Mean(used_since_, tick_.time);
   if (is_counted) {
     if (report_.ticks == 0) report_.from = node.since, report_.to = tick_.time;
     report_.from = std::min(report_.from, node.since);

@@ -140,6 +140,7 @@ class EnergyBook {
   Options options_;
   Tick tick_;
   Milliseconds used_since_{};  // begin of the energy that the tick adds
+  double grams_per_kwh_ = 0;   // of this energy
   std::map<std::string, Node, std::less<>> nodes_;
   std::unordered_map<std::string, size_t> row_of_;     // by name
   std::unordered_map<std::string, size_t> row_of_id_;  // of workloads without a name

@@ -18,7 +18,7 @@ constexpr std::chrono::milliseconds kFirstBin = std::chrono::seconds(1);
 void EnergyBook::Put(Energy energy, Amount& amount) {
   if (energy == Energy()) return;
   amount.energy += energy;
-  amount.grams += KwhOf(energy) * options_.intensity.At(tick_.time);
+  amount.grams += KwhOf(energy) * grams_per_kwh_;
   if (report_.bin_width.count() == 0) {
     report_.bin_width = kFirstBin;
     report_.bins_from = used_since_;

@@ -48,12 +48,15 @@ void EnergyBook::NoteUnmeasured() {
 }
 
 void EnergyBook::NoteIntensity() {
-  const Milliseconds end = std::min(options_.intensity.Begin(), report_.to);
-  if (end <= report_.from) return;
-  const std::chrono::duration<double, std::ratio<3600>> hours = end - report_.from;
-  report_.notes.push_back(
-      fmt::format("no carbon intensity is known from {} to {} ({:.1f} hours); the first value of the series is used",
-                  series::TimeText(report_.from), series::TimeText(end), hours.count()));
+  const auto note = [&](Milliseconds from, Milliseconds to, std::string_view used) {
+    if (to <= from) return;
+    const std::chrono::duration<double, std::ratio<3600>> hours = to - from;
+    report_.notes.push_back(
+        fmt::format("no carbon intensity is known from {} to {} ({:.1f} hours); the {} value of the series is used",
+                    series::TimeText(from), series::TimeText(to), hours.count(), used));
+  };
+  note(report_.from, std::min(options_.intensity.Begin(), report_.to), "first");
+  note(std::max(options_.intensity.End(), report_.from), report_.to, "last");
 }
 
 /// The values of --by that the lines have: "--by=process, container or node".

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -295,20 +296,22 @@ TEST(EnergyBook, Carbon_ByTheTimeOfTheEnergy) {
   }
   const auto intensity = Intensity::Read(fmt::format("time,g_per_kwh\n{},100\n{},300\n", kBookStart, kBookStart + 150));
   const auto report = ReportOf(lines, {.by = By::kPod, .intensity = *intensity});
-  EXPECT_DOUBLE_EQ(report->rows[0].amount.grams, 400);
-  EXPECT_DOUBLE_EQ(report->total.grams, 400);
+  EXPECT_DOUBLE_EQ(report->rows[0].amount.grams, 300);  // the energy of the second tick was used from 100 s to 200 s
+  EXPECT_DOUBLE_EQ(report->total.grams, 300);
   EXPECT_TRUE(report->notes.empty()) << report->notes[0];
 }
 
-TEST(EnergyBook, CarbonBeforeTheSeries_IsNoted) {
+TEST(EnergyBook, CarbonOutsideTheSeries_IsNoted) {
   FakeNode node;
   std::vector<std::string> lines;
   for (int hour = 0; hour <= 4; ++hour) {
     node.Use("web", 3'600'000'000'000);
     Append(node.Tick(hour * 3'600), lines);
   }
-  const auto notes = [&](int64_t begin) {
-    const auto series = Intensity::Read(fmt::format("time,g_per_kwh\n{},100\n", kBookStart + begin));
+  const auto notes = [&](int64_t begin, std::optional<int64_t> end = {}) {
+    std::string csv = fmt::format("time,g_per_kwh\n{},100\n", kBookStart + begin);
+    if (end) csv += fmt::format("{},200\n", kBookStart + *end);
+    const auto series = Intensity::Read(csv);
     return ReportOf(lines, {.by = By::kPod, .intensity = *series})->notes;
   };
   EXPECT_THAT(
@@ -317,6 +320,10 @@ TEST(EnergyBook, CarbonBeforeTheSeries_IsNoted) {
                              "(2.5 hours); the first value of the series is used"));
   EXPECT_THAT(notes(1'000'000), ::testing::ElementsAre(HasSubstr("to 2023-11-15T02:13:20.000Z (4.0 hours)")));
   EXPECT_TRUE(notes(0).empty());
+  EXPECT_TRUE(notes(0, 7'200).empty());
+  EXPECT_THAT(notes(0, 3'600),
+              ::testing::ElementsAre("no carbon intensity is known from 2023-11-15T00:13:20.000Z to "
+                                     "2023-11-15T02:13:20.000Z (2.0 hours); the last value of the series is used"));
   EXPECT_TRUE(ReportOf(lines, {.by = By::kPod, .intensity = Intensity(380)})->notes.empty());
 }
 

@@ -44,10 +44,25 @@ Result<Intensity> Intensity::Read(std::string_view csv) {
   return intensity;
 }
 
-double Intensity::At(Milliseconds time) const {
+Milliseconds Intensity::End() const {
+  if (points_.size() < 2) return Milliseconds::max();
+  std::chrono::milliseconds longest{0};
+  for (size_t i = 1; i < points_.size(); ++i) longest = std::max(longest, points_[i].first - points_[i - 1].first);
+  return points_.back().first + longest;
+}
+
+double Intensity::Mean(Milliseconds from, Milliseconds to) const {
   if (points_.empty()) return 0;
-  const auto after = std::ranges::upper_bound(points_, time, {}, [](const auto& point) { return point.first; });
-  return after == points_.begin() ? after->second : std::prev(after)->second;
+  auto next = std::ranges::upper_bound(points_, from, {}, [](const auto& point) { return point.first; });
+  const auto value = [&] { return next == points_.begin() ? next->second : std::prev(next)->second; };
+  double sum = 0;
+  for (Milliseconds begin = from; begin < to;) {
+    const Milliseconds end = next == points_.end() ? to : std::min(next->first, to);
+    sum += value() * static_cast<double>((end - begin).count());
+    begin = end;
+    if (begin < to) ++next;
+  }
+  return from == to ? value() : sum / static_cast<double>((to - from).count());
 }
 
 }  // namespace kepler::report

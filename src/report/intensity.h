@@ -24,9 +24,12 @@ class Intensity {
 
   /// Time of the first value. A constant has had it always.
   [[nodiscard]] Milliseconds Begin() const { return is_known() ? points_.front().first : Milliseconds::min(); }
+  /// Time until which the last value holds: as long as the longest of the others. A single value holds always.
+  [[nodiscard]] Milliseconds End() const;
   [[nodiscard]] bool is_known() const { return !points_.empty(); }
-  /// Grams per kWh; 0 if it is not known.
-  [[nodiscard]] double At(Milliseconds time) const;
+  /// Grams per kWh of energy that was used evenly in the time from `from` to `to`, which is not before `from`; 0 if the
+  /// intensity is not known.
+  [[nodiscard]] double Mean(Milliseconds from, Milliseconds to) const;
 
  private:
   std::vector<std::pair<Milliseconds, double>> points_;  // by time
