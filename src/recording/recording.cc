@@ -40,6 +40,10 @@ size_t CountSeries(const Recording& recording) {
 
 void Append(Recording& recording, Recording more) {
   recording.not_finite += more.not_finite;
+  for (std::string& warning : more.warnings)
+    if (recording.warnings.size() < kMaxWarnings &&
+        std::ranges::find(recording.warnings, warning) == recording.warnings.end())
+      recording.warnings.push_back(std::move(warning));
   for (auto& [metric, series] : more.metrics) AppendSeries(recording.metrics[metric], std::move(series));
 }
 

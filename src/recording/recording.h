@@ -42,7 +42,7 @@ struct Recording {
 [[nodiscard]] size_t CountSamples(const Recording& recording);
 [[nodiscard]] size_t CountSeries(const Recording& recording);
 
-/// Appends the samples of `more` to those of the same series in `recording`.
+/// Appends the samples of `more` to those of the same series in `recording`. A warning that both have is kept once.
 void Append(Recording& recording, Recording more);
 
 }  // namespace kepler::recording

@@ -13,7 +13,9 @@
 #include "base/clock.h"
 #include "base/parse.h"
 #include "base/parse_time.h"
+#include "base/text.h"
 #include "http/retrying/retrying_server.h"
+#include "json/document.h"
 #include "lab/dataset/metrics.h"
 #include "lab/files/files.h"
 #include "lab/judging/data.h"
@@ -47,6 +49,7 @@ struct Querying {
 
 constexpr std::string_view kQueriedNames[] = {"auto"sv, "kepler"sv, "legacy"sv};
 constexpr size_t kMaxCertificates = size_t{1} << 20;
+constexpr size_t kMaxWarning = 300;  // bytes
 constexpr int64_t kMillisecond = 1'000'000;
 constexpr int64_t kSecond = 1000 * kMillisecond;
 
@@ -145,11 +148,11 @@ void CheckQuerying(settings::Draft& draft, const Querying& config) {
 
 std::string SummaryJson(const recorder::Queried& got, const recorder::TimeRange& range) {
   return fmt::format(R"({{"metrics":"{}","names":{},"series":{},"samples":{},"not_finite_samples":{},"queries":{},)"
-                     R"("retries":{},"start":{},"end":{}}})"
+                     R"("retries":{},"start":{},"end":{},"warnings":{}}})"
                      "\n",
                      kQueriedNames[static_cast<size_t>(got.names)], got.recording.metrics.size(),
                      dataset::CountSeries(got.recording), got.samples, got.recording.not_finite, got.queries,
-                     got.retried, range.begin, range.end);
+                     got.retried, range.begin, range.end, json::QuoteList(got.recording.warnings));
 }
 
 std::string SummaryLine(const recorder::Queried& got) {
@@ -199,6 +202,8 @@ Status RecordAll(const Querying& config) {
   KEPLER_TRY(const recorder::TimeRange range, RangeOf(config));
   KEPLER_TRY(const recorder::Queried got, Record(config, range));
   KEPLER_CHECK_OK(files::WriteFile(config.output, recording::WriteRecordingJson(got.recording)));
+  for (const std::string& warning : got.recording.warnings)
+    Note(fmt::format("{} warns: {}", config.server, SanitizeUtf8(warning, kMaxWarning)));
   if (config.json) return PrintResult(SummaryJson(got, range));
   Note(SummaryLine(got));
   return {};

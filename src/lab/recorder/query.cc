@@ -26,10 +26,16 @@ std::string ParametersOf(const TimeRange& range) {
   return fmt::format("start={:.3f}&end={:.3f}", range.begin, range.end);
 }
 
-Result<std::set<std::string>> ReadNames(std::string_view body) {
+struct Names {
+  std::set<std::string> names;
+  recording::Recording warned;  // only warnings
+};
+Result<Names> ReadNames(std::string_view body) {
   KEPLER_TRY(const json::Value answer, json::Parse(body));
-  KEPLER_TRY(const auto names, json::Cursor(answer).Texts("data"));
-  return std::set<std::string>(names.begin(), names.end());
+  const json::Cursor root(answer);
+  KEPLER_TRY(const auto names, root.Texts("data"));
+  return Names{.names = {names.begin(), names.end()},
+               .warned = {.warnings = root.Texts("warnings").value_or(std::vector<std::string>())}};
 }
 
 std::string_view OfWhom(dataset::MetricNames names) {
@@ -72,9 +78,10 @@ class Asking {
     const std::string target = fmt::format("/api/v1/label/__name__/values?match%5B%5D={}&{}",
                                            PercentEncode("{__name__=~\"kepler_.+\"}"), ParametersOf(question_.range));
     KEPLER_CHECK_OK(http::retrying::Ask(server_, target, [&] { body.clear(); }, take));
-    auto names = ReadNames(body);
-    if (!names) return Fail(names.error().kind, fmt::format("{}: {}", server_.peer.Url(), names.error().message));
-    return names;
+    auto read = ReadNames(body);
+    if (!read) return Fail(read.error().kind, fmt::format("{}: {}", server_.peer.Url(), read.error().message));
+    recording::Append(out_.recording, std::move(read->warned));
+    return std::move(read->names);
   }
 
   Status FindMetrics() {
@@ -164,7 +171,7 @@ class Asking {
         [&](std::string_view piece) { return InAnswer(reader->Read(piece)); }));
     auto got = reader->Finish();
     if (!got) return InAnswer(std::unexpected(got.error()));
-    recording::Recording named{.metrics = {}, .not_finite = got->not_finite};
+    recording::Recording named{.metrics = {}, .warnings = std::move(got->warnings), .not_finite = got->not_finite};
     // A compatible server may leave out the name.
     for (auto& [name, series] : got->metrics) std::ranges::move(series, std::back_inserter(named.metrics[metric]));
     out_.samples += recording::CountSamples(named);

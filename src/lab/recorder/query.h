@@ -39,7 +39,7 @@ struct Question {
 };
 
 struct Queried {
-  recording::Recording recording{};
+  recording::Recording recording{};                          // with the warnings of the server, such as missing data
   dataset::MetricNames names = dataset::MetricNames::kAuto;  // whose they are
   size_t samples = 0;
   size_t queries = 0;

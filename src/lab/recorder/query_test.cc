@@ -95,6 +95,21 @@ TEST(Query, AsksForTheMetricsThatMatter_OfThatNodeAndLabels) {
                   HasSubstr("query=kepler_node_cpu_seconds_total%7B")));
 }
 
+TEST(Query, WarningsOfTheServer_AreKeptOnce) {
+  const auto warned = [](const std::string& text) {
+    Reply reply = Series(R"([1000,"1"])");
+    return reply.body.insert(1, "\"warnings\":[\"" + text + "\"],"), reply;
+  };
+  Prometheus server(R"("kepler_node_cpu_joules_total","kepler_node_cpu_seconds_total"],"warnings":["no names of a)"
+                    R"( shard"],"x":[)",
+                    [&](const std::string& target) {
+                      return warned(target.contains("joules") ? "no samples of a shard" : "no names of a shard");
+                    });
+  const auto got = server.Ask(kMinute);
+  ASSERT_TRUE(got) << got.error().message;
+  EXPECT_THAT(got->recording.warnings, ElementsAre("no names of a shard", "no samples of a shard"));
+}
+
 TEST(Query, VirtualMachine_OnlyItsEnergyAndTheTimesOfItsHost) {
   Prometheus server(R"("kepler_vm_cpu_joules_total","kepler_vm_cpu_watts","kepler_snapshot_timestamp_seconds",)"
                     R"("kepler_node_cpu_joules_total","kepler_node_cpu_seconds_total")",
