@@ -170,17 +170,21 @@ std::string MachinesJson(std::span<const MachineErrors> machines) {
 }
 
 std::string MachinesLine(std::string_view column, std::span<const MachineErrors> machines) {
-  if (machines.empty()) return {};
   std::vector<const MachineErrors*> sorted;
-  for (const MachineErrors& machine : machines) sorted.push_back(&machine);
+  for (const MachineErrors& machine : machines)
+    if (machine.errors.front().mape_rows > 0) sorted.push_back(&machine);
+  if (sorted.empty()) return {};
   const auto mape = [](const MachineErrors* machine) { return machine->errors.front().mape; };
   std::ranges::sort(sorted, {},
                     [&](const MachineErrors* of) { return std::pair(mape(of), std::string_view(of->name)); });
   const auto named = [&](const MachineErrors* machine) {
     return fmt::format("{:.2f} % ({})", mape(machine), EscapeControls(machine->name));
   };
-  return fmt::format("MAPE by {}: median {:.2f} %, from {} to {}; the card lists all {}\n", column,
-                     mape(sorted[sorted.size() / 2]), named(sorted.front()), named(sorted.back()), sorted.size());
+  const double median = (mape(sorted[(sorted.size() - 1) / 2]) + mape(sorted[sorted.size() / 2])) / 2;
+  const size_t without = machines.size() - sorted.size();
+  return fmt::format("MAPE by {}: median {:.2f} %, from {} to {}{}; the card lists all {}\n", column, median,
+                     named(sorted.front()), named(sorted.back()),
+                     without == 0 ? "" : fmt::format("; {} without a MAPE", without), machines.size());
 }
 
 std::string ChoicesJson(const Choices& choices) {

@@ -20,7 +20,8 @@ namespace kepler::lab::judging {
 /// Returns one JSON object on one line: `head` (members, each followed by a comma), the members above if there is one
 /// component, and "components" by name.
 [[nodiscard]] std::string FiguresJson(std::string_view head, std::span<const Figures> figures);
-/// Returns the JSON member "machines", followed by a comma, and a line of text for people; "" if there are no machines.
+/// Returns the JSON member "machines", followed by a comma, and a line of text for people with the MAPE of the first
+/// component; "" if there are no machines, or no MAPE.
 [[nodiscard]] std::string MachinesJson(std::span<const MachineErrors> machines);
 [[nodiscard]] std::string MachinesLine(std::string_view column, std::span<const MachineErrors> machines);
 /// Returns a table with one line per component.

@@ -107,6 +107,16 @@ TEST(ModelCard, SaysWhatItIsOnEachMachine) {
   EXPECT_EQ(MachinesLine("", {}) + MachinesJson({}), "");
 }
 
+TEST(MachinesLine, LeavesOutMachinesWithoutAMape) {
+  const MachineErrors idle{"idle", {{{.rows = 9, .mae_watts = 2, .mape = 0, .r2 = 0}, 0}}};
+  const std::vector<MachineErrors> machines = {{"a", {{{.rows = 2, .mae_watts = 1, .mape = 10, .r2 = 0}, 2}}},
+                                               idle,
+                                               {"b", {{{.rows = 1, .mae_watts = 9, .mape = 20, .r2 = 0}, 1}}}};
+  EXPECT_EQ(MachinesLine("node", machines),
+            "MAPE by node: median 15.00 %, from 10.00 % (a) to 20.00 % (b); 1 without a MAPE; the card lists all 3\n");
+  EXPECT_EQ(MachinesLine("node", {&idle, 1}), "");
+}
+
 TEST(ModelCard, SaysHowItWasSearchedFor) {
   const model::PowerModel model{.name = "node",
                                 .output = model::OutputType::kAbsPower,
