@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -75,7 +76,8 @@ plot::Panel ByLoad(const std::vector<LoadBand>& bands, bool percent) {
   plot::Columns columns{.edges = {bands.front().from}, .heights = {}, .color = percent ? plot::kGreen : plot::kBlue};
   for (const LoadBand& band : bands) {
     columns.edges.push_back(band.to);
-    columns.heights.push_back(percent ? band.errors.mape : band.errors.mae_watts);
+    const double mape = band.errors.mape_rows > 0 ? band.errors.mape : std::numeric_limits<double>::quiet_NaN();
+    columns.heights.push_back(percent ? mape : band.errors.mae_watts);
   }
   return {.title = percent ? "Percent error by load" : "Error by load",
           .x_label = "measured, W; each column has the same number of rows",

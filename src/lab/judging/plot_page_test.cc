@@ -76,6 +76,16 @@ TEST(PlotPage, SaysTheFiguresAndHasAPanelForAllThatIsGiven) {
   EXPECT_EQ(PageOf(compared).panels.size(), 7u);
 }
 
+TEST(PlotPage, LoadWithoutAMape_HasNoPercentError) {
+  Comparison compared = Hundred();
+  for (int i = 0; i < 10; ++i) compared.measured[static_cast<size_t>(i)] = 0;
+  const plot::Page page = PageOf(compared);
+  const auto heights = [&](size_t panel) { return std::get<plot::Columns>(page.panels[panel].chart).heights; };
+  EXPECT_GT(heights(3)[0], 0);
+  EXPECT_THAT(heights(4)[0], ::testing::IsNan());
+  EXPECT_GT(heights(4)[1], 0);
+}
+
 TEST(PlotPage, JsonAndSheets_HaveTheSameFigures) {
   const Comparison compared = Hundred();
   const std::string json = PlotJson(compared, "p.svg");

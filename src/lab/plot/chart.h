@@ -37,7 +37,7 @@ struct Marks {
 /// Columns between edges; there is one more edge than columns.
 struct Columns {
   std::vector<double> edges;
-  std::vector<double> heights;
+  std::vector<double> heights;  // NaN: unknown, shown as "-"
   Color color;
 };
 /// Bars to the right, each with a name and a text; the first is the one that the page is about.

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "lab/plot/frame.h"
@@ -111,13 +112,16 @@ void Draw(const Columns& chart, const Area& outer, Drawing& out, std::string& /*
   const Frame frame = DrawFrame(inner, {.min = 0, .max = count}, {.min = 0, .max = highest * kHeadroom}, false, out);
   constexpr double kGap = 3;
   for (size_t i = 0; i < chart.heights.size(); ++i) {
-    const Point corner = frame.At({.x = static_cast<double>(i), .y = chart.heights[i]});
+    const bool is_known = !std::isnan(chart.heights[i]);
+    const Point corner = frame.At({.x = static_cast<double>(i), .y = is_known ? chart.heights[i] : 0});
     const double width = frame.area.width / count;
-    out.shapes.emplace_back(Box{.corner = {.x = corner.x + kGap, .y = corner.y},
-                                .width = std::max(width - 2 * kGap, 1.0),
-                                .height = frame.area.bottom() - corner.y,
-                                .fill = chart.color});
-    Text value = LabelAt({.x = corner.x + width / 2, .y = corner.y - 5}, Short(chart.heights[i]), Align::kCenter);
+    if (is_known)
+      out.shapes.emplace_back(Box{.corner = {.x = corner.x + kGap, .y = corner.y},
+                                  .width = std::max(width - 2 * kGap, 1.0),
+                                  .height = frame.area.bottom() - corner.y,
+                                  .fill = chart.color});
+    Text value = LabelAt({.x = corner.x + width / 2, .y = corner.y - 5}, is_known ? Short(chart.heights[i]) : "-",
+                         Align::kCenter);
     if (WidthOf(value) <= width) out.shapes.emplace_back(std::move(value));
   }
   DrawEdges(chart, frame, out);

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <variant>
@@ -119,6 +120,26 @@ TEST(LayOut, AMillionPoints_AreAFewThousandMarksAndItIsSaid) {
   EXPECT_LT(marks, 40'000u);
   EXPECT_THAT(AllText(drawing), HasSubstr("1,000,000 points, 3 px cells; darker: more points"));
   EXPECT_THAT(AllText(drawing), HasSubstr("1,000,000 points: minimum and maximum per pixel"));
+}
+
+TEST(LayOut, UnknownColumn_HasADashAndNoBox) {
+  const auto count = [](const Drawing& drawing, std::string_view text) {
+    return std::ranges::count_if(drawing.shapes, [&](const Shape& shape) {
+      const auto* const words = std::get_if<Text>(&shape);
+      return text.empty() ? std::holds_alternative<Box>(shape) : words != nullptr && words->text == text;
+    });
+  };
+  const auto panel = [](double height) {
+    return Panel{.title = "t",
+                 .x_label = "x",
+                 .y_label = "y",
+                 .chart = Columns{.edges = {1, 2, 3}, .heights = {height, 5}, .color = kGreen}};
+  };
+  const Drawing known = LayOut(panel(0)), unknown = LayOut(panel(std::nan("")));
+  EXPECT_EQ(count(unknown, "-"), 1);
+  EXPECT_EQ(count(known, "-"), 0);
+  EXPECT_EQ(count(unknown, "") + 1, count(known, ""));
+  ExpectReadable(unknown);
 }
 
 }  // namespace
