@@ -105,8 +105,12 @@ Status ProcfsSource::Sample(ActivitySample& out) {
     if (booked_) accounts_.Book(memberships_[membership], cpu);
     seen += cpu;
   });
+  const Nanoseconds residuals = accounts_.Settle(memberships_.entries(), out);
+  if (booked_)
+    seen += residuals;
+  else
+    out.residuals.clear();  // of usages that a failed scan read: the time of their processes is not booked
   booked_ = true;
-  seen += accounts_.Settle(memberships_.entries(), out);
   status_.audit = accounts_.audit();
   out.invisible = Invisible(seen);
   const BootTime end = clock_.Now();

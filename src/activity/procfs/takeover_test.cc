@@ -170,6 +170,24 @@ TEST_F(Takeover, ResidualsAfterIt_AreWhole) {
   EXPECT_EQ(machine_.Residuals(), (std::map<std::string, Nanoseconds>{{"/box", Ticks(20)}}));
 }
 
+TEST_F(Takeover, FirstScanThatFails_GivesNoTimeTwice) {
+  machine_.SetV2("", 0s);
+  machine_.SetV2("/box", 60s);
+  FailAfter({{{10, 1000}, 0, Ticks(100)}});
+  machine_.tree.Remove("proc/2");
+  EXPECT_FALSE(Scan()) << "no process is listed";
+  machine_.PutKernelThread();
+  machine_.SetV2("/box", 60s + Ticks(30));
+  machine_.Put({.pid = 10, .ticks = 130, .cgroup = "0::/box\n"});
+  ASSERT_TRUE(Scan());
+  EXPECT_EQ(machine_.TicksOf(10), 30);
+  EXPECT_THAT(machine_.Residuals(), IsEmpty());
+  machine_.SetV2("/box", 60s + Ticks(70));
+  machine_.Put({.pid = 10, .ticks = 150, .cgroup = "0::/box\n"});
+  ASSERT_TRUE(Scan());
+  EXPECT_EQ(machine_.Residuals(), (std::map<std::string, Nanoseconds>{{"/box", Ticks(20)}}));
+}
+
 TEST_F(Takeover, LastWordsOfThePrimary_AreInTheFirstGoodSampleOnly) {
   const cgroup::Membership box({{0, "", "/box"}}, cgroup::OwnerOfPath("/box"));
   primary_->last_words.exited.push_back({.slot = 3, .cpu = 4ms});
