@@ -3,16 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "energy/power_limits.h"
+
 namespace kepler::energy {
 namespace {
 
 /// The coarsest counter that is known.
 constexpr Energy kCoarsest = Energy::Joules(3'600'000);
-
-Energy Most(const CounterCheck::Interval& interval) {
-  return Energy::Microjoules(
-      static_cast<int64_t>(interval.max.watts() * static_cast<double>(interval.elapsed.count()) / 1e3));
-}
 
 }  // namespace
 
@@ -30,7 +27,7 @@ std::optional<Energy> CounterCheck::Bridge(Energy step, const Interval& interval
 
 std::optional<Energy> CounterCheck::Add(Energy counter, const Interval& interval) {
   const Energy step = counter - std::exchange(last_, counter).value_or(counter);
-  if (step < Energy() || step > Most(interval) + resolution_.value_or(kCoarsest)) {
+  if (step < Energy() || step > PlausibleEnergy(interval.max, interval.elapsed) + resolution_.value_or(kCoarsest)) {
     ++result_.refused;
     since_step_.reset();
     return interval.integral;

@@ -22,7 +22,7 @@ class CounterCheck {
     std::optional<Energy> integral;  // by the trapezoidal rule; empty if the interval is too long
     Nanoseconds elapsed{0};
     bool is_gap = false;  // readings are missing
-    Power max;            // maximum plausible power
+    Power max;            // lasting maximum of the sensor
   };
   /// The first reading of the counter, or the first one after Skip().
   void Begin(Energy counter);

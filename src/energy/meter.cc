@@ -193,12 +193,11 @@ void Meter::Adopt(std::vector<Domain> found) {
       domains_.push_back(std::move(state));
       known = std::prev(domains_.end());
     }
-    // The energy so far may have been used under a higher limit, so the higher limit stays.
-    const auto before = known->domain.max_power;
+    const Power max_before = known->max_power();
     known->domain = domain;
     if (domain.sensor) zones_[known->zone].sensor = domain.sensor;  // it may become, or no longer be, the whole
-    if (known->at != BootTime{} && known->domain.max_power)
-      known->domain.max_power = before ? std::max(*before, *domain.max_power) : before;
+    // The energy so far may have been used under a higher limit, so the higher limit stays.
+    if (known->at != BootTime{}) known->domain.max_power = std::max(max_before, known->max_power());
     if (known->absent_since.value_or(searched_at_) < searched_at_)
       log::Info("energy domain is available again",
                 {{"meter", status_.name}, {"zone", domain.zone}, {"path", domain.path}});

@@ -10,35 +10,10 @@
 namespace kepler::energy {
 namespace {
 
-/// Maximum lasting power of a counter, which measures a socket, if no limit is stated.
-const Power kMaxOfCounter = Power::Watts(1'000);
-/// Added to the elapsed time in the check of limits. Meters update in steps (RAPL every millisecond, firmware up to
-/// 100 ms), so a very short interval may contain the energy of a longer one.
-constexpr Nanoseconds kGateSlack = std::chrono::milliseconds(100);
-
-Energy Product(Power power, Nanoseconds elapsed) {
-  constexpr double kRepresentable = 9.2e18;
-  const double microjoules = power.watts() * static_cast<double>(elapsed.count()) / 1e3;
-  return Energy::Microjoules(static_cast<int64_t>(std::min(microjoules, kRepresentable)));
-}
-
 /// Rejected amounts may be as large as the type of the counter. Their sum must not overflow.
 Energy SaturatingSum(Energy a, Energy b) {
   constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
   return b.microjoules() > kMax - a.microjoules() ? Energy::Microjoules(kMax) : a + b;
-}
-
-Power MaxOfCounter(const Domain& domain) { return domain.max_power.value_or(kMaxOfCounter); }
-
-/// Allows twice the stated limit, because limits are means over seconds.
-DeltaLimits Gate(const Domain& domain, Nanoseconds elapsed) {
-  const Power max = MaxOfCounter(domain);
-  return {domain.range, Product(max + max, elapsed + kGateSlack)};
-}
-
-Power SensorGate(const Domain& domain) {
-  const Power max = domain.max_power.value_or(kMaxOfSensor);
-  return max + max;
 }
 
 }  // namespace
@@ -62,7 +37,7 @@ std::optional<Nanoseconds> Meter::longest_interval() const {
   std::optional<double> seconds;
   for (const DomainState& state : domains_) {
     if (!state.domain.range) continue;
-    const double max = MaxOfCounter(state.domain).watts();
+    const double max = state.max_power().watts();
     seconds = std::min(seconds.value_or(kUnlimited), static_cast<double>(*state.domain.range) / 1e6 / max);
   }
   if (!seconds) return std::nullopt;
@@ -116,7 +91,7 @@ void Meter::AccountCounter(DomainState& state, RawCounter now, const DomainReadi
   const bool has_restarted = std::exchange(state.start, reading.start) != reading.start && previous;
   DeltaLimits limits;
   const auto compare = [&] {
-    limits = Gate(state.domain, possible);
+    limits = {state.domain.range, PlausibleEnergy(state.max_power(), possible)};
     return has_restarted ? CounterDelta{DeltaKind::kReset, {}, {}} : DeltaBetween(previous, now, limits);
   };
   CounterDelta delta = compare();
@@ -156,8 +131,7 @@ void Meter::AccountCounter(DomainState& state, RawCounter now, const DomainReadi
 bool Meter::RaiseMaxPower(DomainState& state) {
   Domain present = state.domain;
   source_->UpdateMaxPower(state.index, present);
-  const auto& known = state.domain.max_power;
-  if (!known || !present.max_power || *present.max_power <= *known) return false;
+  if (!present.max_power || *present.max_power <= state.max_power()) return false;
   state.domain.max_power = present.max_power;
   return true;
 }
@@ -166,9 +140,9 @@ bool Meter::RaiseMaxPower(DomainState& state) {
 void Meter::SuspectUnknownWraps(DomainState& state, Energy energy, Nanoseconds elapsed) {
   if (!state.domain.range) return;
   const bool any_limit_matters =
-      static_cast<uint64_t>(Product(kMaxOfCounter, elapsed).microjoules()) > *state.domain.range;
+      static_cast<uint64_t>(EnergyOf(kMaxOfCounter, elapsed).microjoules()) > *state.domain.range;
   if (any_limit_matters) static_cast<void>(RaiseMaxPower(state));
-  const Energy left = Product(MaxOfCounter(state.domain), elapsed) - energy;
+  const Energy left = EnergyOf(state.max_power(), elapsed) - energy;
   if (left <= Energy() || static_cast<uint64_t>(left.microjoules()) <= *state.domain.range) return;
   ++status_.unknown_wraps;
   Complain(
@@ -182,15 +156,17 @@ void Meter::SuspectUnknownWraps(DomainState& state, Energy energy, Nanoseconds e
 void Meter::AccountPower(DomainState& state, Power now, BootTime at) {
   now = std::max(now, Power());
   const Nanoseconds elapsed = std::max(at - state.at, Nanoseconds::zero());
-  if (now > SensorGate(state.domain) && (!RaiseMaxPower(state) || now > SensorGate(state.domain))) {
+  const auto is_impossible = [&] { return now > PlausiblePower(state.max_power()); };
+  if (is_impossible() && (!RaiseMaxPower(state) || is_impossible())) {
     // The rejected value is not stored: the next good value covers the gap, as after a failed read. The rejected energy
     // covers only the time since the previous reading, good or not, so consecutive rejections do not count time twice.
     ++status_.rejected_readings;
     const BootTime before = std::max(state.at, std::exchange(state.refused_at, at));
     const Nanoseconds refused = std::max(at - before, Nanoseconds::zero());
-    if (state.at != BootTime{}) status_.rejected_energy = SaturatingSum(status_.rejected_energy, Product(now, refused));
+    if (state.at != BootTime{})
+      status_.rejected_energy = SaturatingSum(status_.rejected_energy, EnergyOf(now, refused));
     Complain(state, "power reading rejected",
-             fmt::format("{} W is more than the possible {} W", now.watts(), SensorGate(state.domain).watts()),
+             fmt::format("{} W is more than the possible {} W", now.watts(), PlausiblePower(state.max_power()).watts()),
              "it is ignored; if the power is real, report the model of the machine");
     return;
   }

@@ -6,6 +6,7 @@
 
 #include "energy/meter.h"
 #include "energy/power_integral.h"
+#include "energy/power_limits.h"
 
 namespace kepler::energy {
 
@@ -38,6 +39,10 @@ struct Meter::DomainState {
   bool replaced = false;               // a sensor that is listed under a new key now: not a part of its zone
   bool offline = false;                // switched off: not a part of its zone now
 
+  /// Lasting maximum: the stated one, or the default of its kind.
+  [[nodiscard]] Power max_power() const {
+    return domain.max_power.value_or(domain.range || counter ? kMaxOfCounter : kMaxOfSensor);
+  }
   [[nodiscard]] bool is_part() const { return !mirror && !offline && !replaced; }
 };
 

@@ -82,6 +82,27 @@ TEST_F(MeterLimitsTest, LimitLoweredAndRediscovered_WhatWasUsedBeforeIsBelieved)
   EXPECT_EQ(meter_->status().rejected_readings, 0u);
 }
 
+TEST_F(MeterLimitsTest, LimitAboveTheDefault_StatedAtRediscoveryOrLater_IsBelieved) {
+  for (const bool rediscovered : {true, false}) {
+    script_ = {};
+    Open(kRange, {}, Uj(0));
+    if (rediscovered)
+      script_.domains[0].max_power = Power::Watts(3'000);
+    else
+      script_.max = {Power::Watts(3'000)};
+    After(1s, Error{ErrorKind::kGone, "driver reloaded"});
+    EXPECT_EQ(After(5s, Uj(18'000'000'000)).energy, Joules(18'000)) << rediscovered;
+    EXPECT_EQ(meter_->status().rejected_readings, 0u);
+  }
+}
+
+TEST_F(MeterLimitsTest, StatedLimitThatIsGoneAtRediscovery_StaysIfItIsAboveTheDefault) {
+  Open(kRange, Power::Watts(3'000), Uj(0));
+  script_.domains[0].max_power.reset();
+  After(1s, Error{ErrorKind::kGone, "driver reloaded"});
+  EXPECT_EQ(After(5s, Uj(18'000'000'000)).energy, Joules(18'000));
+}
+
 TEST_F(MeterLimitsTest, LimitCannotBeRead_TheKnownOneStays) {
   Open(kRange, Power::Watts(20), Uj(200'000'000'000));
   script_.max = {std::nullopt};

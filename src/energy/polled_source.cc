@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "energy/counter_check.h"
 #include "energy/power_integral.h"
+#include "energy/power_limits.h"
 
 namespace kepler::energy {
 namespace {
@@ -157,7 +158,7 @@ void PolledSource::Shared::Integrate(Domain& domain, DomainReading& reading) {
   const Power* const power = std::get_if<Power>(&reading.value);
   if (power == nullptr) return;
   const Power now = std::max(*power, Power());
-  if (now > *domain.max_power + *domain.max_power) return;
+  if (now > PlausiblePower(*domain.max_power)) return;
   Integral& integral = integrals[domain.key];
   if (integral.at != reading.at || integral.power.empty()) {
     Add(EnergyOf(domain, reading, now, integral), integral);

@@ -9,9 +9,6 @@
 
 namespace kepler::energy {
 
-/// Maximum lasting power of a sensor that states no limit. It may measure a whole server.
-inline const Power kMaxOfSensor = Power::Watts(10'000);
-
 class PowerIntegral {
  public:
   /// Maximum time between two readings. After a longer gap the machine may have been suspended.

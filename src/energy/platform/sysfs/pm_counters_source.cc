@@ -10,7 +10,7 @@
 
 #include "base/parse.h"
 #include "base/text.h"
-#include "energy/power_integral.h"
+#include "energy/power_limits.h"
 #include "os/dirents.h"
 
 namespace kepler::energy::platform::sysfs {
