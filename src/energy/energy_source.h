@@ -27,7 +27,8 @@ struct Domain {
   std::string note;                // text for the log; "" for none
   std::optional<status::PlatformSensor> sensor{};  // of a platform meter, whose domains are one zone each
   status::Resolution resolution{};
-  std::string doubt{};  // why it does or does not count, if that may be wrong; "" if it is certain
+  bool is_summed = false;  // counters: the kernel sums up a register, and may take its reset for a wrap
+  std::string doubt{};     // why it does or does not count, if that may be wrong; "" if it is certain
 };
 
 /// A reading that must not be counted, because another domain of the zone shows, or may show, the same energy.

@@ -10,6 +10,9 @@
 namespace kepler::energy {
 namespace {
 
+/// The two clocks that measure a suspend are read one after the other, so a shorter one may be none.
+constexpr Nanoseconds kShortestSuspend = std::chrono::seconds(1);
+
 /// Rejected amounts may be as large as the type of the counter. Their sum must not overflow.
 Energy SaturatingSum(Energy a, Energy b) {
   constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
@@ -85,9 +88,10 @@ void Meter::AccountCounter(DomainState& state, RawCounter now, const DomainReadi
   const auto previous = std::exchange(state.counter, now);
   const Nanoseconds suspended = suspended_ - std::exchange(state.suspended, suspended_);
   state.at = at;
-  // A suspend resets counters, or they go on. A lower one has therefore wrapped only if it can have done so since.
-  const bool is_lower = previous && now < *previous;
-  const Nanoseconds possible = is_lower ? std::max(elapsed - suspended, Nanoseconds::zero()) : elapsed;
+  // A suspend resets registers, or they go on. A wrap is therefore one only if it is possible in the time without the
+  // suspend. The wraps of a sum cannot be seen, so its whole step must be possible in that time.
+  const bool may_have_wrapped = state.domain.is_summed || (previous && now < *previous);
+  const Nanoseconds possible = may_have_wrapped ? std::max(elapsed - suspended, Nanoseconds::zero()) : elapsed;
   const bool has_restarted = std::exchange(state.start, reading.start) != reading.start && previous;
   DeltaLimits limits;
   const auto compare = [&] {
@@ -98,6 +102,8 @@ void Meter::AccountCounter(DomainState& state, RawCounter now, const DomainReadi
   // A wrap with more energy than the limit looks like a reset.
   if ((delta.kind == DeltaKind::kRejected || delta.kind == DeltaKind::kReset) && RaiseMaxPower(state))
     delta = compare();
+  if (delta.kind == DeltaKind::kRejected && state.domain.is_summed && suspended >= kShortestSuspend)
+    delta.kind = DeltaKind::kReset;
   if (previous && now != *previous) status_.has_moved = true;
   switch (delta.kind) {
     case DeltaKind::kFirst:
@@ -111,8 +117,12 @@ void Meter::AccountCounter(DomainState& state, RawCounter now, const DomainReadi
       ++status_.resets;
       Complain(state, "energy counter was reset",
                has_restarted ? std::string("it started again: its sensor was not read for too long, or not listed")
-                             : fmt::format("it decreased from {} to {} uJ, which is not a wrap", previous->microjoules,
-                                           now.microjoules),
+               : now < *previous
+                   ? fmt::format("it decreased from {} to {} uJ, which is not a wrap", previous->microjoules,
+                                 now.microjoules)
+                   : fmt::format("it increased by {} J while the machine was suspended for {} s; the kernel may have "
+                                 "taken a reset of the register for a wrap",
+                                 delta.refused.ToJoules(), ToSeconds(suspended)),
                "it continues from this value; check whether a driver was reloaded or the machine was suspended");
       break;
     case DeltaKind::kRejected:

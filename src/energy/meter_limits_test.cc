@@ -169,6 +169,27 @@ TEST_F(MeterLimitsTest, SuspendedToIdle_EnergyCounts) {
   EXPECT_TRUE(meter_->deltas()[0].fresh);
 }
 
+TEST_F(MeterLimitsTest, SuspendedWithASummedCounter_FalseWrapOfTheKernelIsAReset) {
+  Open({}, Power::Watts(100), Uj(5'000'000));
+  script_.domains[0].is_summed = true;
+  MeterTest::Open().Sample();
+  suspended_ = 8h;
+  const ZoneDelta& delta = After(8h + 5s, Uj(5'000'000 + 62'000'000'000));
+  EXPECT_EQ(delta.energy, Energy()) << "62 kJ: in 8 hours only 2 W, in 5 s 12 kW";
+  EXPECT_FALSE(delta.fresh);
+  EXPECT_EQ(meter_->status().resets, 1u);
+  EXPECT_EQ(meter_->status().rejected_readings, 0u);
+  EXPECT_EQ(After(5s, Uj(5'000'000 + 62'100'000'000)).energy, Joules(100));
+}
+
+TEST_F(MeterLimitsTest, SuspendedWithASummedCounter_EnergyOfTheTimeAwakeCounts) {
+  script_.Add({"package", "/s/package", "package@0", {}, Power::Watts(100), {}}, Uj(0));
+  script_.domains[0].is_summed = true;
+  MeterTest::Open().Sample();
+  suspended_ = 8h;
+  EXPECT_EQ(After(8h + 5s, Uj(300'000'000)).energy, Joules(300));
+}
+
 TEST_F(MeterLimitsTest, UnknownWraps_CounterWithoutRange_NeverWraps) {
   Open({}, Power::Watts(100), Uj(0));
   After(24h, Uj(1));

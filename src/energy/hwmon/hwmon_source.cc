@@ -116,7 +116,8 @@ Result<std::vector<Domain>> HwmonSource::Discover() {
     if (sensor.kind == SensorKind::kProduct) note = fmt::format("computed: {} x {}", sensor.path, sensor.current);
     Domain& domain =
         domains.emplace_back(sensor.zone, sensor.path, sensor.key, std::nullopt, std::nullopt, std::move(note));
-    (sensor.kind == SensorKind::kEnergy ? domain.resolution.joules : domain.resolution.watts) = 1e-6;
+    domain.is_summed = sensor.kind == SensorKind::kEnergy;
+    (domain.is_summed ? domain.resolution.joules : domain.resolution.watts) = 1e-6;
   }
   return domains;
 }

@@ -143,7 +143,9 @@ TEST_F(HwmonSourceTest, Read_HugeValues_DoNotOverflow) {
 TEST_F(HwmonSourceTest, Read_EnergySensorAtZero_IsACounterAllTheSame) {
   Write("hwmon0/name", "xgene");
   Write("hwmon0/energy1_input", "0");
-  ASSERT_TRUE(Discover());
+  const auto domains = Discover();
+  ASSERT_TRUE(domains);
+  EXPECT_TRUE(domains->at(0).is_summed);
   EXPECT_EQ(std::get<RawCounter>(ReadOnly()).microjoules, 0u);
 }
 

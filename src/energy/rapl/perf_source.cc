@@ -56,6 +56,7 @@ Result<std::vector<Domain>> PerfSource::Discover() {
   std::vector<Domain> domains;
   for (PlacedCounter& at : found) {
     if (at.kind != CounterKind::kPsys) parts_[at.domain.key] = at.at.part;
+    at.domain.is_summed = true;
     at.domain.resolution.joules = events.at(at.kind).joules_per_count;
     listed_.push_back(&counters_[at.domain.key]);
     domains.push_back(std::move(at.domain));

@@ -45,6 +45,7 @@ TEST_F(PerfSourceTest, Discover_TwoSockets_DomainsAsInPowercapWithoutARange) {
   ASSERT_THAT(Keys(domains), ElementsAre("package@0", "dram@0", "package@1", "dram@1"));
   EXPECT_EQ((*domains)[3].path, tree_.Path("class/powercap/intel-rapl:1:0"));
   EXPECT_FALSE((*domains)[0].range);
+  EXPECT_TRUE((*domains)[0].is_summed);
   EXPECT_EQ((*domains)[0].resolution.joules, 2.3283064365386962890625e-10);
 }
 
