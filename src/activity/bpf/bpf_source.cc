@@ -186,7 +186,7 @@ Result<std::unique_ptr<BpfSource>> BpfSource::Create(const BpfOptions& options, 
   const cgroup::Trees trees = cgroup::FindTrees(options.sysfs, options.procfs);
   std::unique_ptr<BpfSource> source(new BpfSource(options, clock, trees));
   if (options.counters != CounterKind::kOff) {
-    if (auto counters = OpenCounters(options.counters))
+    if (auto counters = PerfCounters::Open(options.counters))
       source->counters_ = *std::move(counters);
     else
       log::Warn("performance counters are unavailable, using CPU time as weight", {{"err", counters.error().message}});

@@ -1,10 +1,14 @@
 // Events of the kernel's own counters, on the kernel that runs the tests.
 #include <gtest/gtest.h>
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
+#include <string>
 
 #include "activity/bpf/bpf_source.h"
 #include "activity/bpf/facts.h"
@@ -18,7 +22,7 @@ namespace {
 
 TEST(BpfCounters, CountersThatTheKernelDoesNotTake_CostNothingElse) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root";
-  const auto counters = OpenCounters(CounterKind::kSoftware);
+  auto counters = PerfCounters::Open(CounterKind::kSoftware);
   ASSERT_TRUE(counters) << counters.error().message;
   for (const char* refused : {"on_switch", "on_fork", "split_slice"}) {
     const auto programs = Programs::Load({.counters = &*counters, .leave_out = {refused}});
@@ -65,16 +69,16 @@ class SoftwareCounters : public ::testing::Test {
   static constexpr double kTolerance = 1e7;
   static constexpr int kMaxAttempts = 5;
 
+  const SystemClock clock_;
+  std::unique_ptr<BpfSource> source_;
+  ActivitySample sample_;
+
  private:
   static os::ProcStatCpu ReadProcStat() {
     const auto text = os::ReadWholeFile("/proc/stat");
     const auto cpu = text ? os::ParseProcStat(*text) : std::unexpected(text.error());
     return cpu.value_or(os::ProcStatCpu{});
   }
-
-  const SystemClock clock_;
-  std::unique_ptr<BpfSource> source_;
-  ActivitySample sample_;
 };
 
 TEST_F(SoftwareCounters, CountForTheProcessThatRan) {
@@ -84,6 +88,21 @@ TEST_F(SoftwareCounters, CountForTheProcessThatRan) {
 }
 
 TEST_F(SoftwareCounters, CountUpToTheScan_ForATaskThatKeepsItsProcessor) {
+  const HardwareEvents events = Measure(::getpid(), [] { BurnCpu(std::chrono::milliseconds(300)); });
+  EXPECT_GE(static_cast<double>(events.cycles), 3e8 - kTolerance);
+}
+
+/// The kernel ends the counters of a CPU that goes offline: their descriptors stay open, and their time is unchanged.
+TEST_F(SoftwareCounters, ThatTheKernelEnded_AreOpenedAgain) {
+  int ended = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code closed;
+    if (std::filesystem::read_symlink(entry, closed) != "anon_inode:[perf_event]") continue;
+    ASSERT_EQ(::ioctl(std::stoi(entry.path().filename()), PERF_EVENT_IOC_DISABLE, 0), 0);
+    ++ended;
+  }
+  EXPECT_GT(ended, 0);
+  for (int scan = 0; scan < 2; ++scan) ASSERT_TRUE(source_->Sample(sample_));
   const HardwareEvents events = Measure(::getpid(), [] { BurnCpu(std::chrono::milliseconds(300)); });
   EXPECT_GE(static_cast<double>(events.cycles), 3e8 - kTolerance);
 }

@@ -132,17 +132,15 @@ Status Programs::OpenRing() {
   return {};
 }
 
-Status Programs::ConnectCounters(const PerfCounters& counters) {
+Status Programs::ConnectCounters(size_t cpu) {
   const std::array<bpf_map*, KEPLER_COUNTERS> maps = {skeleton_->maps.cycles, skeleton_->maps.instructions,
                                                       skeleton_->maps.cache_misses};
   for (size_t event = 0; event < maps.size(); ++event) {
-    const auto& fds = counters[event];
-    for (uint32_t cpu = 0; cpu < fds.size(); ++cpu) {
-      if (!fds[cpu].valid()) continue;
-      const int fd = fds[cpu].get();
-      if (::bpf_map_update_elem(::bpf_map__fd(maps[event]), &cpu, &fd, BPF_ANY) != 0)
-        return FailErrno("connect", "performance counter");
-    }
+    if (!counters_->fd(event, cpu).valid()) continue;
+    const auto key = static_cast<uint32_t>(cpu);
+    const int fd = counters_->fd(event, cpu).get();
+    if (::bpf_map_update_elem(::bpf_map__fd(maps[event]), &key, &fd, BPF_ANY) != 0)
+      return FailErrno("connect", "performance counter");
   }
   return {};
 }
@@ -150,7 +148,10 @@ Status Programs::ConnectCounters(const PerfCounters& counters) {
 Result<std::unique_ptr<Programs>> Programs::Load(const ProgramsOptions& options) {
   std::unique_ptr<Programs> programs(new Programs);
   KEPLER_CHECK_OK(programs->LoadAll(options));
-  if (programs->skeleton_->rodata->with_counters) KEPLER_CHECK_OK(programs->ConnectCounters(*options.counters));
+  if (programs->skeleton_->rodata->with_counters) {
+    programs->counters_ = options.counters;
+    for (size_t cpu = 0; cpu < options.counters->cpus(); ++cpu) KEPLER_CHECK_OK(programs->ConnectCounters(cpu));
+  }
   KEPLER_CHECK_OK(programs->OpenRing());
   KEPLER_CHECK_OK(programs->AttachAll());
   if (options.counters != nullptr && std::ranges::any_of(programs->left_out_, IsForCounters)) {
@@ -191,11 +192,12 @@ Status Programs::SplitSlices() {
   bpf_test_run_opts run = {};
   run.sz = sizeof(run);
   run.flags = BPF_F_TEST_RUN_ON_CPU;
-  for (int cpu = 0; cpu < ::libbpf_num_possible_cpus(); ++cpu) {
+  for (size_t cpu = 0; cpu < counters_->cpus(); ++cpu) {
     run.cpu = static_cast<uint32_t>(cpu);
-    // ENXIO: the CPU is offline.
-    if (const int error = ::bpf_prog_test_run_opts(fd, &run); error != 0 && error != -ENXIO)
-      return FailErrno("run on every processor", "BPF program split_slice", -error);
+    const int error = ::bpf_prog_test_run_opts(fd, &run);
+    if (error == -ENXIO) continue;  // the CPU is offline
+    if (error != 0) return FailErrno("run on every processor", "BPF program split_slice", -error);
+    if (counters_->Reopen(cpu)) KEPLER_CHECK_OK(ConnectCounters(cpu));
   }
   return {};
 }

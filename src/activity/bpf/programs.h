@@ -30,10 +30,10 @@ struct FreeBpf {
 using Skeleton = std::unique_ptr<activity_programs, FreeBpf>;
 
 struct ProgramsOptions {
-  bool with_cpuacct = false;               // a v1 hierarchy accounts CPU time
-  bool with_uids = false;                  // read users of processes; costs about 5 % of a pass
-  const PerfCounters* counters = nullptr;  // null: no program on the context-switch path; must outlive the programs
-  std::string btf_path = {};  // BTF file for a kernel without its own type information; "": the running kernel's
+  bool with_cpuacct = false;         // a v1 hierarchy accounts CPU time
+  bool with_uids = false;            // read users of processes; costs about 5 % of a pass
+  PerfCounters* counters = nullptr;  // null: no program on the context-switch path; must outlive the programs
+  std::string btf_path = {};         // BTF file for a kernel without its own type information; "": the running kernel's
   std::vector<std::string> leave_out = {};  // programs to treat as refused by the kernel
 };
 
@@ -59,7 +59,7 @@ class Programs {
   [[nodiscard]] bool counts_events() const;
 
   /// Makes the event counts of running tasks visible to the next pass. Call only if counts_events(). Interrupts every
-  /// CPU once (BPF_F_TEST_RUN_ON_CPU, Linux 5.10).
+  /// CPU twice (BPF_F_TEST_RUN_ON_CPU, Linux 5.10): counters of a CPU that was offline are opened again.
   Status SplitSlices();
 
   /// Sets the start of the latest pass, in ns since boot. If a record is dropped, a process that started later is
@@ -84,7 +84,7 @@ class Programs {
   Status LoadAll(const ProgramsOptions& options);
   Status AttachAll();
   Status OpenRing();
-  Status ConnectCounters(const PerfCounters& counters);
+  Status ConnectCounters(size_t cpu);
   static int Hand(void* context, void* data, size_t size);
 
   Skeleton skeleton_;
@@ -95,6 +95,7 @@ class Programs {
   bpf_link* executables_ = nullptr;
   bool reports_cgroups_ = false;
   const Visit* visit_ = nullptr;
+  PerfCounters* counters_ = nullptr;
 };
 
 }  // namespace kepler::activity::bpf
