@@ -33,11 +33,15 @@ Result<model::OutputType> ReadOutput(const Cursor& metadata) {
   return *output;
 }
 
+/// The model server writes -1 for an error that it does not know.
 Result<Stated> ReadStated(const Cursor& metadata) {
   KEPLER_TRY(const auto* const members, metadata.Members());
   Stated stated;
-  for (const auto& [key, value] : *members)
-    if (const double* const number = std::get_if<double>(&value.value)) stated.emplace(key, *number);
+  for (const auto& [key, value] : *members) {
+    const double* const number = std::get_if<double>(&value.value);
+    const bool is_unknown = number != nullptr && *number < 0 && (key.ends_with("mae") || key.ends_with("mape"));
+    if (number != nullptr && !is_unknown) stated.emplace(key, *number);
+  }
   return stated;
 }
 
@@ -155,8 +159,9 @@ Stated StatedErrors(const model::PowerModel& model) {
   for (const model::ComponentModel& component : model.components) {
     if (!component.accuracy) continue;
     raise("mae", component.accuracy->mae_watts);
-    raise("mape", component.accuracy->mape);
     raise(fmt::format("{}_mae", model::Name(component.component)), component.accuracy->mae_watts);
+    if (component.accuracy->mape == 0) continue;  // unknown
+    raise("mape", component.accuracy->mape);
     raise(fmt::format("{}_mape", model::Name(component.component)), component.accuracy->mape);
   }
   return stated;

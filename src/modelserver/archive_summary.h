@@ -13,7 +13,8 @@
 
 namespace kepler::modelserver {
 
-/// Numbers that a file states, by key: "mae", "mape", "package_mae" … Watts, and percent for mape.
+/// Numbers that a file states, by key: "mae", "mape", "package_mae" … Watts, and percent for mape. An unknown error has
+/// no key.
 using Stated = std::map<std::string, double, std::less<>>;
 
 struct ArchiveSummary {

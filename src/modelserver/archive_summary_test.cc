@@ -66,6 +66,15 @@ TEST(CompleteWeights, AddsOnlyKeysThatAreMissing) {
   EXPECT_FALSE(CompleteWeights(R"({"package":)", "a", std::nullopt, std::nullopt));
 }
 
+TEST(StatedErrors, LeaveOutAnUnknownMape) {
+  model::PowerModel model;
+  model.components.push_back(
+      {.trainer = "linear", .predictor = {}, .label = {}, .accuracy = model::Accuracy{.mae_watts = 2}});
+  EXPECT_EQ(StatedErrors(model), (Stated{{"mae", 2}, {"package_mae", 2}}));
+  model.components.front().accuracy->mape = 3;
+  EXPECT_EQ(StatedErrors(model), (Stated{{"mae", 2}, {"mape", 3}, {"package_mae", 2}, {"package_mape", 3}}));
+}
+
 TEST(TypeOfName, IsTheNumberAtTheEnd) {
   EXPECT_EQ(TypeOfName("SGDRegressorTrainer_10"), 10U);
   EXPECT_EQ(TypeOfName("SGDRegressorTrainer"), std::nullopt);

@@ -33,7 +33,7 @@ code,td a,h1{{overflow-wrap:anywhere}} td:first-child a{{display:block;min-width
 
 std::string Number(const Stated& stated, std::string_view key) {
   const auto found = stated.find(key);
-  return found == stated.end() || found->second < 0 ? "" : fmt::format("{:.2f}", found->second);
+  return found == stated.end() ? "" : fmt::format("{:.2f}", found->second);
 }
 
 std::string MachineText(const StoredModel& model) {
@@ -74,9 +74,9 @@ std::string Errors(const model::PowerModel& model) {
     table += R"(<th class="n">MAE on other machines (W)</th><th class="n">MAPE on other machines (%)</th>)";
   table += "</tr></thead><tbody>\n";
   const auto cells = [](const std::optional<model::Accuracy>& accuracy) {
-    return accuracy ? fmt::format(R"(<td class="n">{:.2f}</td><td class="n">{:.2f}</td>)", accuracy->mae_watts,
-                                  accuracy->mape)
-                    : std::string("<td></td><td></td>");
+    if (!accuracy) return std::string("<td></td><td></td>");
+    return fmt::format(R"(<td class="n">{:.2f}</td><td class="n">{}</td>)", accuracy->mae_watts,
+                       accuracy->mape > 0 ? fmt::format("{:.2f}", accuracy->mape) : "-");
   };
   for (const model::ComponentModel& of : model.components)
     table += fmt::format("<tr><td>{}</td><td>{}</td>{}{}</tr>\n", model::Name(of.component), EscapeHtml(of.trainer),

@@ -61,6 +61,15 @@ TEST_F(ModelPagesTest, TheCardStatesErrorsOnOtherMachines) {
   EXPECT_THAT(page, HasSubstr("<td class=\"n\">2.50</td><td class=\"n\">3.25</td><td class=\"n\">7.50</td></tr>"));
 }
 
+TEST_F(ModelPagesTest, AnUnknownMapeIsNotZero) {
+  std::string text = testing::OwnModel("judged", 1, "p");
+  const std::string mape = R"("mape":2.5)";
+  text.replace(text.find(mape), mape.size(), R"("mape":0)");
+  files.Write("own/judged/model.json", text);
+  EXPECT_THAT(List(), Not(HasSubstr(">0.00<")));
+  EXPECT_THAT(WriteCardPage(*index->FindOwn("judged")), HasSubstr("<td class=\"n\">1.50</td><td class=\"n\">-</td>"));
+}
+
 TEST_F(ModelPagesTest, HostileTextsAreEscaped) {
   files.Write("own/hostile/model.json", testing::OwnModel("<script>alert(1)</script>", 1, "<img src=x>"));
   const std::string dir = "v0.7/<b>&'/rapl-sysfs/AbsPower/<i>/";

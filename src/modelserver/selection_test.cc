@@ -133,6 +133,18 @@ TEST_F(SelectionTest, ModelsAboveTheLimitsOfTheServerAreNotChosen) {
   }
 }
 
+TEST_F(SelectionTest, AnUnknownErrorIsNotTheSmallest) {
+  AddArchive({.name = "SVRRegressorTrainer_10", .mae = 1, .mape = -1});
+  const ModelRequest request = Request(false);
+  EXPECT_EQ(NameOf(request, {.policy = Policy::kUpstream, .error_key = "mape"}), "GradientBoostingRegressorTrainer_10");
+  EXPECT_EQ(FindBestModels(*index, {}, {.error_key = "mape"})->at("AbsPower").at("BPFOnly"),
+            "GradientBoostingRegressorTrainer_10");
+  const auto unknown = std::ranges::find(index->models, "SVRRegressorTrainer_10", &StoredModel::name);
+  ASSERT_NE(unknown, index->models.end());
+  EXPECT_FALSE(IsWithin(ReadFilter("package_mape:20").value(), *unknown));
+  EXPECT_TRUE(IsWithin(ReadFilter("package_mae:20").value(), *unknown));
+}
+
 TEST_F(SelectionTest, AModelIsServedOnlyForFeaturesOfTheClient) {
   ModelRequest request = Request(false);
   request.metrics = {"bpf_cpu_time_ms"};

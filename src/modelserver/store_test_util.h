@@ -2,6 +2,7 @@
 // Files of a small store, for the tests: archives and weights as upstream publishes them, and our own models.
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,16 +17,18 @@ struct ArchiveOptions {
   std::string output = "AbsPower";
   std::string features = R"(["bpf_cpu_time_ms","bpf_page_cache_hit"])";
   double mae = 5;
+  std::optional<double> mape{};  // nothing: twice the MAE
   std::string component = "package";
   std::string model_file = "package.pkl";
 };
 
 inline std::string Archive(const ArchiveOptions& options) {
+  const double mape = options.mape.value_or(options.mae * 2);
   const std::string metadata = fmt::format(
       R"({{"model_name":"{}","model_class":"scikit","model_file":"{}.json","features":{},"fe_files":[],"output_type":"{}",)"
       R"("mae":{},"mape":{},"{}_mae":{},"{}_mape":{}}})",
-      options.name, options.name, options.features, options.output, options.mae, options.mae * 2, options.component,
-      options.mae, options.component, options.mae * 2);
+      options.name, options.name, options.features, options.output, options.mae, mape, options.component, options.mae,
+      options.component, mape);
   const std::string list = fmt::format(R"({{"{}":{{"model_file":"{}","features":{},"fe_files":["scaler.pkl"]}}}})",
                                        options.component, options.model_file, options.features);
   const std::vector<lab::files::Member> members = {{options.name + ".json", list},
