@@ -192,7 +192,8 @@ JobQueue::Shared::Entry* JobQueue::Shared::Next(const std::stop_token& stop) {
 
 void JobQueue::Shared::Run(const std::stop_token& stop) {
   while (Entry* const entry = Next(stop)) {
-    const std::stop_callback end(stop, [entry] { entry->stop.request_stop(); });
+    // A copy: Cancel() of other jobs may forget this one while its result is passed on.
+    const std::stop_callback end(stop, [job = entry->stop]() mutable { job.request_stop(); });
     const BootTime begin = clock.Now();
     Outcome outcome = Work(*entry);
     std::function<void()> say;
