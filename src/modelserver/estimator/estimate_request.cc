@@ -103,6 +103,7 @@ Status ReadRows(const Cursor& root, size_t columns, std::span<const double> cons
 ObjectEnd::Found ObjectEnd::Read(std::string_view piece) {
   for (const char c : piece) {
     if (found_ != Found::kMore) break;
+    ++bytes_;
     if (in_text_) {
       in_text_ = is_escaped_ || c != '"';
       is_escaped_ = !is_escaped_ && c == '\\';

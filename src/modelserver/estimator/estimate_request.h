@@ -19,9 +19,12 @@ class ObjectEnd {
   enum class Found : unsigned char { kMore, kEnd, kNoObject };
   /// `piece` follows the previous pieces. After kEnd or kNoObject, further pieces are ignored.
   [[nodiscard]] Found Read(std::string_view piece);
+  /// Number of bytes up to the end of the object, or that were read so far.
+  [[nodiscard]] size_t bytes() const { return bytes_; }
 
  private:
   Found found_ = Found::kMore;
+  size_t bytes_ = 0;
   size_t depth_ = 0;
   bool in_text_ = false;
   bool is_escaped_ = false;

@@ -171,7 +171,7 @@ bool EstimatorSocket::Impl::Read(Client& client) {
     if (found == ObjectEnd::Found::kEnd) {
       ++requests;
       // What follows the object, such as a line feed, is no part of it.
-      Give(client, handler(std::string_view(client.request).substr(0, client.request.rfind('}') + 1)));
+      Give(client, handler(std::string_view(client.request).substr(0, client.end.bytes())));
     } else if (got == 0) {
       Refuse(client, "the request is incomplete");
     }

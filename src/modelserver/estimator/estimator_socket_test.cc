@@ -75,6 +75,13 @@ TEST_F(EstimatorSocketTest, AnswersAndCloses) {
   EXPECT_EQ(socket_->counts().requests, 1U);
 }
 
+TEST_F(EstimatorSocketTest, BytesAfterTheObjectAreNoPartOfIt) {
+  Start();
+  const Peer peer(path_);
+  peer.Send(R"( {"a":{"b":"}"}} {"c":2}})");
+  EXPECT_EQ(peer.Receive(), R"(got  {"a":{"b":"}"}})");
+}
+
 TEST_F(EstimatorSocketTest, SilentClientsDelayNobody) {
   Start();
   std::vector<std::unique_ptr<Peer>> silent;
