@@ -257,6 +257,26 @@ class Retraining(TrainingServer):
             self.assertIn("package: errors by load", card)
             self.assertGreaterEqual(card.count("<td>yes</td>"), 3, "each version that was published, and why")
 
+    def test_a_version_without_a_component_of_the_published_one_is_not_published(self):
+        def table(begin, slope):
+            chance = random.Random(begin)
+            lines = ["timestamp,bpf_cpu_time_ms,package_power,dram_power"]
+            for row in range(200):
+                load = chance.uniform(0, 1000)
+                lines.append(f"{begin + 3 * row},{load:.3f},{20 + slope * load:.3f},{5 + slope / 10 * load:.3f}")
+            return self.write(f"both-{begin}.csv", ("\n".join(lines) + "\n").encode())
+
+        def train_on(path, *more):
+            return self.retrain(f"--data={path}", f"--output={self.path('new')}", "--features=bpf_cpu_time_ms",
+                                "--trainer=linear", *more)
+
+        both = "--target=package_power,dram_power"
+        self.assertTrue(train_on(table(1000, 0.05), both)["published"])
+        without = train_on(table(3000, 0.08))
+        self.assertFalse(without["published"])
+        self.assertIn("the published model has dram, and the new one has not", without["reason"])
+        self.assertTrue(train_on(table(5000, 0.08), both)["published"])
+
     def test_wrong_tables_and_flags_change_nothing(self):
         for text in ("", "node,bpf_cpu_time_ms,package_power\nn1,1,2\n", 
                      "timestamp,bpf_cpu_time_ms,package_power\n2,1,1\n1,1,1\n"):

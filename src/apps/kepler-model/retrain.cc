@@ -129,7 +129,18 @@ Result<Split> SplitTable(const Retraining& config, double seen_until) {
   return split;
 }
 
-/// Sum over the components that both have.
+/// Why the new model cannot take the place of the old one for the agents that use it; empty if it can.
+std::string WhyNoSuccessor(const model::PowerModel& old, const model::PowerModel& next) {
+  if (next.output != old.output)
+    return fmt::format("the new model is of {}, and the published one of {}", Name(next.output), Name(old.output));
+  for (const model::ComponentModel& of : old.components)
+    if (std::ranges::find(next.components, of.component, &model::ComponentModel::component) == next.components.end())
+      return fmt::format("the published model has {0}, and the new one has not; add the column of {0} to --target",
+                         Name(of.component));
+  return {};
+}
+
+/// Sum over the components of the old model that the table measures.
 std::pair<double, double> Compare(const Evaluated& old, const Evaluated& next) {
   std::pair<double, double> sums;
   for (const judging::Figures& of : next.figures)
@@ -161,6 +172,10 @@ void Judge(const Retraining& config, const std::string& test, bool has_old, mode
   const auto next = EvaluateModel(evaluation);
   if (!old || !next) {
     decision.reason = "cannot judge: " + (old ? next : old).error().message;
+    return;
+  }
+  if (std::string why = WhyNoSuccessor(old->model, next->model); !why.empty()) {
+    decision.reason = "cannot judge: " + why;
     return;
   }
   std::tie(decision.old_mae, decision.new_mae) = Compare(*old, *next);
