@@ -95,9 +95,9 @@ std::string LineOf(const Verdict& verdict) {
   std::string line =
       fmt::format("{}: MAE {:.3f} W, MAPE {} %, {} rows; ", model::Name(verdict.figures.target.component),
                   errors.mae_watts, judging::MapeText(errors), errors.rows);
-  line += verdict.stated
-              ? fmt::format("stated: MAE {:.3f} W, MAPE {:.2f} %: ", verdict.stated->mae_watts, verdict.stated->mape)
-              : std::string("no stated error: ");
+  line += verdict.stated ? fmt::format("stated: MAE {:.3f} W, MAPE {} %: ", verdict.stated->mae_watts,
+                                       verdict.stated->mape > 0 ? fmt::format("{:.2f}", verdict.stated->mape) : "-")
+                         : std::string("no stated error: ");
   return line + (verdict.exceeded.empty() ? "ok\n" : fmt::format("FAILED: {}\n", fmt::join(verdict.exceeded, ", ")));
 }
 
@@ -105,8 +105,8 @@ std::string JsonOf(const Verdict& verdict) {
   return fmt::format(R"("{}":{{{},"stated_mae":{},"stated_mape":{},"valid":{},"exceeded":{}}})",
                      model::Name(verdict.figures.target.component), judging::ErrorMembers(verdict.figures.errors),
                      verdict.stated ? fmt::format("{}", verdict.stated->mae_watts) : "null",
-                     verdict.stated ? fmt::format("{}", verdict.stated->mape) : "null", verdict.exceeded.empty(),
-                     json::QuoteList(verdict.exceeded));
+                     verdict.stated && verdict.stated->mape > 0 ? fmt::format("{}", verdict.stated->mape) : "null",
+                     verdict.exceeded.empty(), json::QuoteList(verdict.exceeded));
 }
 
 Status Validate(const Validation& config) {
