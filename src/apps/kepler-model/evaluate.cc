@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "apps/kepler-model/commands.h"
+#include "lab/dataset/isolation.h"
 #include "lab/judging/data.h"
 #include "lab/judging/fitting.h"
 #include "lab/judging/inputs.h"
@@ -91,6 +92,18 @@ Result<std::vector<judging::Target>> GivenTargets(const model::PowerModel& model
   return resolved;
 }
 
+/// Notes columns that may have other watts than the model predicts: the error would include idle power. Only the user
+/// knows, because watts of a guest are without idle power under any name, and weight files do not state their output.
+void NoteOutput(const model::PowerModel& model, const judging::DataFile& data, std::span<const judging::Target> targets,
+                std::vector<std::string>& notes) {
+  const bool wants_dynamic = model.output == model::OutputType::kDynPower;
+  for (const judging::Target& target : targets)
+    if (dataset::IsDynamic(target.column) != wants_dynamic)
+      notes.push_back(fmt::format("{}: the model predicts {}; check that column '{}' has the same", data.path,
+                                  wants_dynamic ? "power without idle power (DynPower)" : "all power (AbsPower)",
+                                  target.column));
+}
+
 /// A file of XGBoost does not say what its watts are of: the target does.
 Result<model::PowerModel> ReadModelOf(const Evaluation& config) {
   KEPLER_TRY(const judging::Machines machines, judging::ReadMachines(config.machine, {}));
@@ -121,6 +134,7 @@ Result<Evaluated> EvaluateRows(const Evaluation& config, model::PowerModel model
   Evaluated result;
   KEPLER_TRY(const std::vector<judging::Target> targets,
              config.target.empty() ? TargetsInFile(model, data, result.notes) : GivenTargets(model, config));
+  NoteOutput(model, data, targets, result.notes);
   KEPLER_TRY(const judging::Machines machines, judging::ReadMachines(config.machine, {}));
   KEPLER_TRY(const judging::Inputs inputs, judging::ReadInputs(data, model.features, model.per, machines));
   std::vector<std::vector<double>> measured;
