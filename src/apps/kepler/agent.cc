@@ -163,8 +163,11 @@ Status Agent::StartPrinter() {
                    : "stdout is closed, still serving metrics; stop the agent with Ctrl+C or SIGTERM");
     if (only) kill(getpid(), SIGTERM);
   };
-  printer_ = std::make_unique<console::Printer>([this] { return collector_->Fresh(); },
-                                                console::ReportOptions{top, screen}, on_end);
+  const auto fresh = [this, freshness = config_.freshness]() -> console::Printer::Latest {
+    series::Reading reading = ReadingOf(collector_->Fresh(), freshness, clock_);
+    return {.snapshot = std::move(reading.snapshot), .stale = reading.stale};
+  };
+  printer_ = std::make_unique<console::Printer>(fresh, console::ReportOptions{top, screen}, on_end);
   return printer_->Start();
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "export/stdout/text_table.h"
+#include "status/zone_origin.h"
 
 namespace kepler::console {
 
@@ -38,7 +39,7 @@ std::string ShortId(std::string_view id) {
   return Printable(id.substr(0, std::min(id.size(), kIdColumns)), kIdColumns);
 }
 
-std::string NodeTable(const Snapshot& s) {
+std::string NodeTable(const Snapshot& s, bool stale) {
   std::vector<size_t> order;
   for (size_t z = 0; z < s.zones.size(); ++z)
     if (s.zones[z].domain != status::Domain::kIdleCpu) order.push_back(z);
@@ -46,17 +47,19 @@ std::string NodeTable(const Snapshot& s) {
   std::vector<std::vector<std::string>> rows;
   rows.reserve(order.size());
   for (const size_t z : order)
-    rows.push_back({Name(s.zones[z].name), Watts(s.node[z].power.watts(), s.node[z].fresh), Joules(s.node[z].total)});
+    rows.push_back(
+        {Name(s.zones[z].name), Watts(s.node[z].power.watts(), s.node[z].fresh && !stale), Joules(s.node[z].total)});
   return DrawTable({{"ZONE"}, {"POWER ( W )"}, {"ABSOLUTE ( J )"}}, rows);
 }
 
-/// Returns a line that lists estimated zones. The table has upstream's layout, so it has no column for this.
-std::string Estimated(const Snapshot& s) {
+/// Returns a line that lists the zones of `origin`; "" if there are none. The table has upstream's layout, so it has no
+/// column for this.
+std::string ZonesOf(const Snapshot& s, status::Origin origin, std::string_view what) {
   std::string names;
   for (const status::Zone& zone : s.zones)
-    if (zone.path == "model" && zone.domain != status::Domain::kIdleCpu)
+    if (status::OriginOf(zone.source) == origin && zone.domain != status::Domain::kIdleCpu)
       names += (names.empty() ? "" : ", ") + Name(zone.name);
-  return names.empty() ? "" : fmt::format("estimated by a model, not measured: {}\n", names);
+  return names.empty() ? "" : fmt::format("{}: {}\n", what, names);
 }
 
 /// Returns the rows of the `top` workloads with most power, largest first.
@@ -88,14 +91,15 @@ std::vector<std::string> IdentityCells(const VmIdentity& id) {
 
 template <class Identity>
 std::string WorkloadTable(const Snapshot& s, const Table<Identity>& table, std::string_view what,
-                          std::array<Column, 3> identity_columns, size_t top) {
+                          std::array<Column, 3> identity_columns, size_t top, bool stale) {
   const size_t zone = s.primary;
+  const bool has_watts = zone < s.node.size() && s.node[zone].fresh && !stale;
   if (table.rows() == 0 || zone >= table.zones) return "";
   std::vector<Column> columns = {{"WATTS"}, {"JOULES"}, {"CPU TIME"}};
   columns.insert(columns.end(), identity_columns.begin(), identity_columns.end());
   std::vector<std::vector<std::string>> rows;
   for (const size_t row : Largest(table, zone, top)) {
-    std::vector<std::string> cells = {s.node[zone].fresh ? Small(table.watts_at(row, zone), 'W') : "-",
+    std::vector<std::string> cells = {has_watts ? Small(table.watts_at(row, zone), 'W') : "-",
                                       Small(table.energy_at(row, zone).ToJoules(), 'J'), Seconds(table.cpu[row])};
     std::ranges::move(IdentityCells(*table.identity[row]), std::back_inserter(cells));
     rows.push_back(std::move(cells));
@@ -106,16 +110,19 @@ std::string WorkloadTable(const Snapshot& s, const Table<Identity>& table, std::
 
 }  // namespace
 
-std::string Report(const Snapshot& s, const ReportOptions& options) {
+std::string Report(const Snapshot& s, const ReportOptions& options, bool stale) {
   std::string out(options.screen ? kHomeAndClear : "");
-  out += NodeTable(s);
-  out += Estimated(s);
+  out += NodeTable(s, stale);
+  if (stale) out += "the last tick is too old: there are no watts\n";
+  out += ZonesOf(s, status::Origin::kEstimated, "estimated by a model, not measured");
+  out += ZonesOf(s, status::Origin::kSimulated, "simulated by the fake meter, not measured");
   if (options.top == 0 || s.zones.empty()) return out;
   constexpr auto kLeft = Align::kLeft;
-  out += WorkloadTable(s, s.processes, "processes", {{{"PID"}, {"COMM", kLeft}, {"CONTAINER/VM", kLeft}}}, options.top);
+  out += WorkloadTable(s, s.processes, "processes", {{{"PID"}, {"COMM", kLeft}, {"CONTAINER/VM", kLeft}}}, options.top,
+                       stale);
   out += WorkloadTable(s, s.containers, "containers", {{{"CONTAINER", kLeft}, {"NAME", kLeft}, {"RUNTIME", kLeft}}},
-                       options.top);
-  out += WorkloadTable(s, s.vms, "VMs", {{{"VM", kLeft}, {"NAME", kLeft}, {"HYPERVISOR", kLeft}}}, options.top);
+                       options.top, stale);
+  out += WorkloadTable(s, s.vms, "VMs", {{{"VM", kLeft}, {"NAME", kLeft}, {"HYPERVISOR", kLeft}}}, options.top, stale);
   return out;
 }
 

@@ -12,8 +12,8 @@ struct ReportOptions {
   bool screen = false;  // starts with the ANSI sequences that clear a terminal, for a live view
 };
 
-/// Ranks workloads by watts in the snapshot's primary zone, then by joules. If a zone was not read in the last tick,
-/// its watts are "-". The text ends with a newline.
-[[nodiscard]] std::string Report(const snapshot::Snapshot& snapshot, const ReportOptions& options);
+/// Ranks workloads by watts in the snapshot's primary zone, then by joules. If a zone was not read in the last tick, or
+/// the snapshot is `stale` (too old for its watts to be valid), its watts are "-". The text ends with a newline.
+[[nodiscard]] std::string Report(const snapshot::Snapshot& snapshot, const ReportOptions& options, bool stale = false);
 
 }  // namespace kepler::console

@@ -16,6 +16,7 @@ using ::testing::StartsWith;
 
 snapshot::Snapshot TwoZones() {
   auto s = kepler::testing::EmptySnapshot({"package", "dram"});
+  for (status::Zone& zone : s.zones) zone.source = "rapl";
   s.node[0].total = Energy::Microjoules(1234'560'000);
   s.node[0].power = Power::Watts(12.345);
   s.node[1].total = Energy::Joules(10);
@@ -35,8 +36,24 @@ TEST(Report, NodeTable_SortedByZoneAsUpstream) {
 
 TEST(Report, EstimatedZones_AreNamedBelowTheTable) {
   auto s = TwoZones();
-  s.zones[1].path = "model";
+  s.zones[1].source = "model";
   EXPECT_THAT(Report(s, {}), ::testing::EndsWith("┘\nestimated by a model, not measured: dram\n"));
+}
+
+TEST(Report, SimulatedZones_AreNamedBelowTheTable) {
+  auto s = TwoZones();
+  for (status::Zone& zone : s.zones) zone.source = "fake";
+  EXPECT_THAT(Report(s, {}), ::testing::EndsWith("┘\nsimulated by the fake meter, not measured: package, dram\n"));
+}
+
+TEST(Report, StaleSnapshot_HasNoWatts) {
+  auto s = TwoZones();
+  AddRow(s.processes, Process(1, "a", "/a"), {Energy::Joules(7), {}}, {3.5, 0});
+  const std::string report = Report(s, {.top = 1}, true);
+  EXPECT_THAT(report, HasSubstr("│ package │           - │       1234.56J │"));
+  EXPECT_THAT(report, HasSubstr("┘\nthe last tick is too old: there are no watts\n"));
+  EXPECT_THAT(report, HasSubstr("│     - │  7.00J │"));
+  EXPECT_THAT(report, Not(HasSubstr("W │ ")));
 }
 
 TEST(Report, ZoneNotFresh_WattsUnknown) {

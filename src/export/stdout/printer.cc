@@ -50,7 +50,7 @@ Status Printer::Start() {
 void Printer::Loop(const std::stop_token& stop) {
   do {
     std::string report;
-    if (const auto snapshot = fresh_()) report = Report(*snapshot, options_);
+    if (const Latest latest = fresh_(); latest.snapshot) report = Report(*latest.snapshot, options_, latest.stale);
     switch (Print(report)) {
       case Outcome::kDone:
         break;

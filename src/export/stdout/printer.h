@@ -16,9 +16,13 @@ namespace kepler::console {
 
 class Printer {
  public:
-  /// Both functions are called on the printer's thread. `fresh` is called for each report; null means no report yet.
-  /// `on_end` is called when stdout is closed.
-  using Fresh = std::function<std::shared_ptr<const snapshot::Snapshot>()>;
+  struct Latest {
+    std::shared_ptr<const snapshot::Snapshot> snapshot;  // null: no report yet
+    bool stale = false;                                  // too old for its watts to be valid
+  };
+  /// Both functions are called on the printer's thread. `fresh` is called for each report. `on_end` is called when
+  /// stdout is closed.
+  using Fresh = std::function<Latest()>;
   Printer(Fresh fresh, ReportOptions options, std::function<void()> on_end);
   ~Printer();  // stops
   Printer(const Printer&) = delete;
