@@ -92,6 +92,12 @@ Status Sync(const fs::path& directory) {
   return {};
 }
 
+/// Syncs `directory` and the directories above it, `levels` in all: a new directory is an entry of the one above it.
+Status SyncUp(fs::path directory, int levels) {
+  for (; levels > 0; --levels, directory = directory.parent_path()) KEPLER_CHECK_OK(Sync(directory));
+  return {};
+}
+
 /// Makes models/NAME a link to `directory`, in one step.
 Status ReplaceLink(const Places& places, const fs::path& directory) {
   KEPLER_CHECK_OK(MakeDirectories(places.link.parent_path()));
@@ -99,7 +105,7 @@ Status ReplaceLink(const Places& places, const fs::path& directory) {
   if (unlink(places.next.c_str()) != 0 && errno != ENOENT) return FailErrno("remove", places.next.string());
   if (symlink(target.c_str(), places.next.c_str()) != 0) return FailErrno("create", places.next.string());
   if (std::rename(places.next.c_str(), places.link.c_str()) != 0) return FailErrno("rename", places.next.string());
-  return Sync(places.link.parent_path());
+  return SyncUp(places.link.parent_path(), 2);
 }
 
 /// The number of "v12-0a1b…"; nothing for other names.
@@ -139,6 +145,7 @@ Result<Published> Publish(const std::string& root, const Upload& upload) {
   constexpr size_t kDigits = 12;
   const fs::path directory = places.versions / fmt::format("v{}-{}", model.version, result.sha256.substr(0, kDigits));
   KEPLER_CHECK_OK(WriteVersion(directory, upload));
+  KEPLER_CHECK_OK(SyncUp(directory, 4));  // .versions/NAME/VERSION and the root
   KEPLER_CHECK_OK(ReplaceLink(places, directory));
   RemoveOldVersions(places.versions, directory);
   return result;
