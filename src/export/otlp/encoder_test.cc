@@ -45,7 +45,7 @@ class EncoderTest : public ::testing::Test {
     s_->started = BootTime(seconds(900));
   }
   std::vector<push::Request> Encode(EncoderOptions options = {.compression = Compression::kNone}) {
-    options.resource = {{"host.name", "n1"}, {"service.name", "kepler"}};
+    if (options.resource.empty()) options.resource = {{"host.name", "n1"}, {"service.name", "kepler"}};
     options.selection.build.version = "1.2";
     Encoder encoder(std::move(options), [this] { return reading_; });
     std::vector<push::Request> requests;
@@ -142,6 +142,15 @@ TEST_F(EncoderTest, Delta_NamespaceThatDeparted_IsForgotten) {
   s_->namespaces = shop;
   encode();
   EXPECT_THAT(lines, has_shop("3"));
+}
+
+TEST_F(EncoderTest, TextsThatAreNotUtf8_AreRepaired) {
+  s_->zones[0].name = "pack\xFF";
+  const auto requests = Encode({.resource = {{"team\xFE", "shop\xFD"}}, .compression = Compression::kNone});
+  ASSERT_EQ(requests.size(), 1U);
+  const std::string& body = *requests[0].body;
+  for (const char* text : {"team\uFFFD", "shop\uFFFD", "pack\uFFFD"}) EXPECT_THAT(body, HasSubstr(text));
+  for (const char* text : {"team\xFE", "shop\xFD", "pack\xFF"}) EXPECT_THAT(body, Not(HasSubstr(text)));
 }
 
 TEST_F(EncoderTest, Host_HasItsOwnMetrics) {

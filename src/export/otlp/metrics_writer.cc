@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <variant>
 
 #include <protozero/pbf_writer.hpp>
 
+#include "base/text.h"
 #include "export/series/protobuf_fields.h"
 
 namespace kepler::otlp {
@@ -31,8 +33,12 @@ constexpr int32_t kDelta = 1, kCumulative = 2;
 constexpr uint32_t kRows = series::kProcess | series::kContainer | series::kVm | series::kPod | series::kNamespace |
                            series::kOwner | series::kUser;
 
-/// The value is a message, unlike that of series::AppendPair().
+/// The value is a message, unlike that of series::AppendPair(). A server refuses the whole request for one text that is
+/// not UTF-8, and OTEL_RESOURCE_ATTRIBUTES may have any bytes.
 void AddAttribute(std::string& out, uint32_t field, std::string_view key, std::string_view value) {
+  constexpr size_t kWhole = std::numeric_limits<size_t>::max();
+  if (!IsValidUtf8(key) || !IsValidUtf8(value))
+    return AddAttribute(out, field, SanitizeUtf8(key, kWhole), SanitizeUtf8(value, kWhole));
   const size_t any = FieldSize(value.size());
   const size_t pair = FieldSize(key.size()) + FieldSize(any);
   series::AppendBytes(out, FieldSize(pair), [&](char* at) {
