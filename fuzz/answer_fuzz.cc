@@ -1,13 +1,10 @@
 // Answers to a client: any bytes give answers or an error, and the same ones in pieces of any size. What follows an
 // answer is read as the next answer on the same connection, as if that were kept.
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "fuzz.h"
 #include "http/client/answer_reader.h"
 
 namespace {
@@ -72,10 +69,8 @@ std::vector<Outcome> ReadAll(std::string_view bytes, size_t step) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto whole = ReadAll(text, size + 1);
+void Fuzz(std::string_view text) {
+  const auto whole = ReadAll(text, text.size() + 1);
   for (const size_t step : {size_t{1}, size_t{7}})
     if (ReadAll(text, step) != whole) std::abort();
-  return 0;
 }

@@ -1,14 +1,11 @@
 // A query of the JSON API: any bytes give bounded values or an error, and the snapshot is then written as valid UTF-8.
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <string>
-#include <string_view>
 
 #include "base/text.h"
 #include "export/api/snapshot_json.h"
 #include "export/api/workload_query.h"
+#include "fuzz.h"
 
 namespace {
 
@@ -33,17 +30,15 @@ kepler::snapshot::Snapshot SnapshotOf(std::string_view name) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
+void Fuzz(std::string_view text) {
   const auto query = kepler::api::ParseQuery(text, ~0U);
   if (!query) {
     if (query.error().message.empty() || !kepler::IsValidUtf8(query.error().message)) std::abort();
-    return 0;
+    return;
   }
   if (query->limit == 0 || query->limit > kepler::api::kMaxRows) std::abort();
   if (query->search.size() > kepler::api::kMaxSearch || query->under.size() > kepler::api::kMaxUnder) std::abort();
   const std::string json =
       kepler::api::SnapshotJson(SnapshotOf(text), false, *query, {.version = {}, .node = {}, .gates = ~0U});
   if (!kepler::IsValidUtf8(json) || json.find('\n') != json.size() - 1) std::abort();
-  return 0;
 }

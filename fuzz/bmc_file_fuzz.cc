@@ -1,20 +1,14 @@
 // The BMC file: any bytes give an entry that can be used, or an error that names the file.
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <string_view>
-
 #include "energy/platform/redfish/bmc_file.h"
+#include "fuzz.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
+void Fuzz(std::string_view text) {
   const auto found = kepler::energy::platform::redfish::ParseBmcFile(text, "bmc.yaml", "worker-1");
   if (!found && !found.error().message.starts_with("bmc.yaml")) std::abort();
-  if (!found) return 0;
+  if (!found) return;
   if (found->peer.host.empty() || found->peer.port == 0) std::abort();
   const auto& bmc = found->bmc;
   if (bmc.username.empty() && !(bmc.password.empty() && bmc.password_file.empty())) std::abort();
   for (const auto& id : found->chassis)
     if (id.empty()) std::abort();
-  return 0;
 }

@@ -1,15 +1,11 @@
 // Cgroup paths of any process on the node, any length.
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "cgroup/owner.h"
+#include "fuzz.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const std::string_view path(reinterpret_cast<const char*>(data), size);
+void Fuzz(std::string_view path) {
   const auto owner = kepler::cgroup::OwnerOfPath(path);
   const auto& container = owner.container;
   if (container && (container->runtime.empty() || container->id.empty() || container->id.size() > 255)) std::abort();
@@ -24,9 +20,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (claimed.container && !claimed.container->id.starts_with("uid1000/")) std::abort();
   if (!claimed.pod_uid.empty() && !claimed.pod_uid.starts_with("uid1000/")) std::abort();
 
-  const kepler::os::CgroupLines lines = {{4, "cpu,cpuacct", std::string(path.substr(0, size / 2))},
+  const kepler::os::CgroupLines lines = {{4, "cpu,cpuacct", std::string(path.substr(0, path.size() / 2))},
                                          {0, "", std::string(path)}};
   if (kepler::cgroup::AccountingLine(lines) > lines.size()) std::abort();
   if (kepler::cgroup::NamingLine(lines) > lines.size()) std::abort();
-  return 0;
 }

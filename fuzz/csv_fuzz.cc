@@ -1,17 +1,15 @@
 // CSV of samples: whatever the text, cells lie inside it and each row has one of each column.
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
 #include <string>
 
+#include "fuzz.h"
 #include "lab/training/csv_table.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const auto table = kepler::lab::training::Table::ReadCsv(std::string(reinterpret_cast<const char*>(data), size));
+void Fuzz(std::string_view input) {
+  const auto table = kepler::lab::training::Table::ReadCsv(std::string(input));
   if (!table) {
     if (table.error().message.empty()) std::abort();
-    return 0;
+    return;
   }
   size_t bytes = 0;
   for (size_t column = 0; column < table->names().size(); ++column) {
@@ -23,6 +21,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     }
     if (const auto found = table->Find(table->names()[column]); found && !found->has_value()) std::abort();
   }
-  if (table->rows() == 0 || bytes > size) std::abort();
-  return 0;
+  if (table->rows() == 0 || bytes > input.size()) std::abort();
 }

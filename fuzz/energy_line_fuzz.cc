@@ -1,16 +1,11 @@
 // Lines of JSON: any bytes give a line or an error; what is read can be added up.
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <string_view>
-
 #include "base/parse.h"
+#include "fuzz.h"
 #include "report/energy_book.h"
 #include "report/energy_line.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+void Fuzz(std::string_view text) {
   using namespace kepler::report;
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
   EnergyBook book({.by = By::kPod});
   LineReader reader;
   kepler::Splitter lines(text, '\n');
@@ -21,5 +16,4 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   const auto report = book.Close();
   if (!report && report.error().message.empty()) std::abort();
-  return 0;
 }

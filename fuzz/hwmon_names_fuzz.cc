@@ -1,20 +1,16 @@
 // File names, labels and chip names of an hwmon device: each line of the input is one.
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/parse.h"
 #include "energy/hwmon/chip_rules.h"
 #include "energy/hwmon/device.h"
+#include "fuzz.h"
 
 namespace hwmon = kepler::energy::hwmon;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const std::string_view text(reinterpret_cast<const char*>(data), std::min<size_t>(size, 4'096));
+void Fuzz(std::string_view text) {
+  text = text.substr(0, 4'096);
   std::vector<std::string> files;
   std::vector<hwmon::Channel> channels;
   kepler::Splitter lines(text, '\n');
@@ -32,5 +28,4 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (const auto& [voltage, current] : hwmon::PairChannels(channels, channels, rule))
     if (voltage < 0 || current < 0) std::abort();
   if (table.Has(hwmon::ChannelKind::kPower, 1, "input") && table.Of(hwmon::ChannelKind::kPower).empty()) std::abort();
-  return 0;
 }

@@ -1,15 +1,12 @@
 // Answers of a BMC: DCMI power reading, sensor records in parts, sensor reading.
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-
 #include "energy/platform/ipmi/dcmi_power.h"
 #include "energy/platform/ipmi/sensor_messages.h"
+#include "fuzz.h"
 
 namespace ipmi = kepler::energy::platform::ipmi;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const ipmi::Bytes answer(data, size);
+void Fuzz(std::string_view text) {
+  const ipmi::Bytes answer(reinterpret_cast<const uint8_t*>(text.data()), text.size());
   const auto reading = ipmi::ParseDcmiPower(answer);
   if (reading && ipmi::IsWithoutDcmi(answer)) std::abort();
   if (reading) {
@@ -19,6 +16,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static_cast<void>(ipmi::ParseReservation(answer));
   static_cast<void>(ipmi::ParseSensorReading(answer));
   const auto part = ipmi::ParseRecordPart(answer);
-  if (part && (part->bytes.empty() || part->bytes.size() > size)) std::abort();
-  return 0;
+  if (part && (part->bytes.empty() || part->bytes.size() > text.size())) std::abort();
 }

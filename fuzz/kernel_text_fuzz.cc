@@ -2,14 +2,11 @@
 // and interrupts, the use of memory, capabilities and lockdown, options of a hypervisor, whether this is a guest of
 // one, its users.
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "activity/bpf/facts.h"
+#include "fuzz.h"
 #include "os/proc_stat.h"
 #include "os/procfs.h"
 #include "os/virtual_machine.h"
@@ -64,9 +61,8 @@ void Users(std::string_view text) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  if (size == 0) return 0;
+void Fuzz(std::string_view text) {
+  if (text.empty()) return;
   constexpr void (*kParsers[])(std::string_view) = {Network, Tasks, Rights, Options, Interrupts, Processors, Users};
-  kParsers[data[0] % std::size(kParsers)]({reinterpret_cast<const char*>(data) + 1, size - 1});
-  return 0;
+  kParsers[static_cast<uint8_t>(text[0]) % std::size(kParsers)](text.substr(1));
 }

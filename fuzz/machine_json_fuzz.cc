@@ -1,16 +1,11 @@
 // The file of a machine, or of the types of them: refused with a reason, or a machine that is the same once written and
 // read again, and that one of the types is nearest to.
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <string_view>
-
+#include "fuzz.h"
 #include "model/machine_json.h"
 
 namespace model = kepler::model;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
+void Fuzz(std::string_view text) {
   const auto machine = model::ReadMachineJson(text);
   if (!machine && machine.error().message.empty()) std::abort();
   if (machine) {
@@ -19,8 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   const auto types = model::ReadNodeTypesJson(text);
   if (!types && types.error().message.empty()) std::abort();
-  if (!types || types->empty()) return 0;
+  if (!types || types->empty()) return;
   const auto found = model::FindNodeType(*types, types->back().machine);
   if (!found || found->type >= types->size() || found->similarity != 1) std::abort();
-  return 0;
 }
