@@ -1,12 +1,9 @@
 // The files of a model's archive, ours and the model server's, each behind a line "--- NAME": what is read is a model
 // that passes its checks, and what is refused says why.
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "fuzz.h"
 #include "lab/files/model_archive.h"
 
 using kepler::lab::files::Member;
@@ -37,9 +34,8 @@ void Judge(const kepler::Result<T>& read) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const auto members = MembersOf({reinterpret_cast<const char*>(data), size});
+void Fuzz(std::string_view text) {
+  const auto members = MembersOf(text);
   Judge(kepler::lab::files::UnpackModel(members));
   Judge(kepler::lab::files::ReadServerArchive(members));
-  return 0;
 }

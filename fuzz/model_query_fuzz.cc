@@ -1,15 +1,12 @@
 // Requests to a model server, about any machine, and any answer: our own server reads each body, and an answer gives a
 // model that can be used here or a reason.
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "base/text.h"
+#include "fuzz.h"
 #include "model/any_json.h"
 #include "model_store/model_query.h"
 #include "modelserver/agent_query.h"
@@ -20,8 +17,7 @@ namespace store = kepler::model_store;
 /// A replaced byte becomes three, and the server takes names of 255 bytes.
 constexpr size_t kMaxName = 80;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
+void Fuzz(std::string_view text) {
   const std::string_view name = text.substr(0, text.find('\n'));
   const store::ModelQuery query{.machine = {.processor = std::string(name.substr(0, kMaxName)), .cores = 8},
                                 .features = {"bpf_cpu_time_ms", std::string(name)}};
@@ -31,10 +27,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (kepler::IsValidUtf8(name) && !kepler::modelserver::ReadAgentQuery(store::BestQuery(query)) &&
       !name.contains('&') && !name.contains('%') && !name.contains('+'))
     std::abort();
-  auto model = kepler::model::ReadAnyModelJson(text.substr(std::min(name.size() + 1, size)), {.name = "a"});
-  if (!model) return 0;
+  auto model = kepler::model::ReadAnyModelJson(text.substr(std::min(name.size() + 1, text.size())), {.name = "a"});
+  if (!model) return;
   const auto known = std::make_shared<const kepler::model::KnownModel>(
       kepler::model::KnownModel{.model = *std::move(model), .source = "here"});
   if (const auto usable = store::CheckUsable(known, query); !usable && usable.error().message.empty()) std::abort();
-  return 0;
 }

@@ -1,12 +1,9 @@
 // Requests to the model server, a body or a query, and weights that it completes: any bytes give a value within its
 // limits or a reason.
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
 #include <string>
-#include <string_view>
 
+#include "fuzz.h"
 #include "modelserver/agent_query.h"
 #include "modelserver/model_request.h"
 
@@ -22,8 +19,7 @@ void JudgeFilter(std::span<const Bound> filter) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
+void Fuzz(std::string_view text) {
   const auto request = ReadModelRequest(text);
   if (!request && request.error().message.empty()) std::abort();
   if (request) {
@@ -38,5 +34,4 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!query && query.error().message.empty()) std::abort();
   const auto weights = CompleteWeights(text, "SGDRegressorTrainer_0", kepler::model::MachineSpec{}, 1.5);
   if (weights && CompleteWeights(*weights, "other", std::nullopt, std::nullopt) != *weights) std::abort();
-  return 0;
 }

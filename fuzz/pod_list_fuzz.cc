@@ -1,14 +1,11 @@
 // A list and a watch of pods, whole and in pieces: the same answer, nothing longer than its limit. And the other JSON
 // of a cluster.
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/text.h"
+#include "fuzz.h"
 #include "workload/kubernetes/node.h"
 #include "workload/kubernetes/pod_json.h"
 
@@ -52,8 +49,7 @@ std::vector<std::string> EventsOf(std::string_view text, size_t piece) {
   return events;
 }
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
+void Fuzz(std::string_view text) {
   const auto whole = Parse(text, SIZE_MAX);
   const auto pieces = Parse(text, 3);
   if (whole.has_value() != pieces.has_value() || (whole && *whole != *pieces)) std::abort();
@@ -70,5 +66,4 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     std::abort();
   }
   if (kubernetes::MessageOf(text).find('\n') != std::string::npos) std::abort();
-  return 0;
 }
