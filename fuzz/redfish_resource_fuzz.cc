@@ -1,13 +1,10 @@
 // Redfish resources: any JSON gives links that can be fetched and readings that can be counted.
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
 #include <set>
 #include <string>
-#include <string_view>
 
 #include "base/text.h"
 #include "energy/platform/redfish/resource.h"
+#include "fuzz.h"
 
 namespace {
 
@@ -20,11 +17,10 @@ void CheckTarget(std::string_view target) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
+void Fuzz(std::string_view text) {
   if (!kepler::IsValidUtf8(ReasonOf(text))) std::abort();
   const auto resource = kepler::json::Parse(text, 100'000);
-  if (!resource) return 0;
+  if (!resource) return;
   for (const auto* name : {"Chassis", "Power", "PowerSubsystem", "ContainedBy", "Metrics"})
     CheckTarget(LinkOf(*resource, name));
   for (const std::string& member : MembersOf(*resource)) CheckTarget(member);
@@ -42,5 +38,4 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       if (whole && !readings[*whole].power) std::abort();
     }
   }
-  return 0;
 }

@@ -1,12 +1,9 @@
 // A request: any bytes give a head or a 4xx/5xx; finding the end of the head in pieces equals finding it at once, and
 // so does reading the body behind it.
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
 #include <string>
-#include <string_view>
 
+#include "fuzz.h"
 #include "http/server/message.h"
 #include "http/server/password_checker.h"
 
@@ -32,15 +29,14 @@ std::string BodyOf(const RequestHead& head, std::string_view bytes, size_t step)
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
+void Fuzz(std::string_view text) {
   const auto end = FindHeadEnd(text, 0);
-  if (end && (*end > size || FindHeadEnd(text.substr(0, *end - 1), 0) || FindHeadEnd(text, *end - 1) != end))
+  if (end && (*end > text.size() || FindHeadEnd(text.substr(0, *end - 1), 0) || FindHeadEnd(text, *end - 1) != end))
     std::abort();
-  const auto head = ParseRequestHead(text.substr(0, end.value_or(size)));
+  const auto head = ParseRequestHead(text.substr(0, end.value_or(text.size())));
   if (!head) {
     if (head.error().status < 400 || head.error().status > 599 || head.error().reason.empty()) std::abort();
-    return 0;
+    return;
   }
   if (head->request.path.empty()) std::abort();
   if (head->content_length > 0 && !head->transfer_coding.empty()) std::abort();
@@ -49,5 +45,4 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const auto body = text.substr(*end);
     if (BodyOf(*head, body, 1) != BodyOf(*head, body, body.size() + 1)) std::abort();
   }
-  return 0;
 }

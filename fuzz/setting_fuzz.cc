@@ -1,16 +1,13 @@
 // Small texts that people and clients write. The first byte says which: flags, a duration, an interval, an address, a
 // whole number, a login.
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "apps/kepler/config.h"
 #include "base/duration.h"
 #include "base/host_port.h"
+#include "fuzz.h"
 #include "http/server/password_checker.h"
 #include "http/webconfig/web_config.h"
 #include "settings/addresses.h"
@@ -78,10 +75,8 @@ void Login(std::string_view text) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  if (size == 0) return 0;
+void Fuzz(std::string_view text) {
+  if (text.empty()) return;
   constexpr void (*kParsers[])(std::string_view) = {Flags, Duration, Address, WholeNumber, Login};
-  const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
-  kParsers[data[0] % std::size(kParsers)](text);
-  return 0;
+  kParsers[static_cast<uint8_t>(text[0]) % std::size(kParsers)](text.substr(1));
 }

@@ -1,18 +1,15 @@
 // The executable, comm and arguments of a process that says it is a hypervisor: exe NUL comm NUL arguments.
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <string_view>
 #include <vector>
 
+#include "fuzz.h"
 #include "workload/deadline_reader.h"
 #include "workload/hypervisor/vm.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+void Fuzz(std::string_view text) {
   namespace workload = kepler::workload;
   std::vector<std::string_view> strings;
-  workload::SplitStrings({reinterpret_cast<const char*>(data), size}, workload::Extent::kWhole, strings);
-  if (strings.size() < 2) return 0;
+  workload::SplitStrings(text, workload::Extent::kWhole, strings);
+  if (strings.size() < 2) return;
   const auto exe = strings[0];
   const std::vector<std::string_view> argv(strings.begin() + 2, strings.end());
   const bool candidate = workload::hypervisor::MayBeVm(exe, strings[1]);
@@ -21,8 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (vm && (!held || held->id != vm->id || held->name != vm->name)) std::abort();
   if (held && (held->id.id.empty() || held->id.id.size() > 255 || held->name.empty() || held->name.size() > 255))
     std::abort();
-  if (!vm) return 0;
+  if (!vm) return;
   if (!exe.empty() && !candidate) std::abort();
   if (vm->id.id.empty() || vm->id.id.size() > 255 || vm->name.empty() || vm->name.size() > 255) std::abort();
-  return 0;
 }

@@ -1,14 +1,10 @@
 // The exporter-toolkit web file: any bytes give a configuration or an error that names the file.
 #include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <string_view>
 
+#include "fuzz.h"
 #include "http/webconfig/web_config.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
+void Fuzz(std::string_view text) {
   const auto config = kepler::http::webconfig::ParseWebConfig(
       text, "web.yml", [] { return kepler::http::webconfig::CpuTime(std::chrono::milliseconds(1)); });
   if (!config && !config.error().message.starts_with("web.yml:")) std::abort();
@@ -21,5 +17,4 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       if (value.find_first_of("\r\n") != std::string::npos) std::abort();  // would split the response
     if (config->rate_limit.interval.count() < 0) std::abort();
   }
-  return 0;
 }
