@@ -55,6 +55,16 @@ std::string NearestFlag(std::span<const Key> keys, std::span<const CommandFlag> 
   return std::string(NearestName(name, views));
 }
 
+/// The value of a boolean flag, which may have no text.
+Result<bool> BoolOf(std::string_view name, bool negated, const std::optional<std::string>& value) {
+  if (negated && value) return Bad(fmt::format("flag '--{}' takes no value", name));
+  const auto given = value ? ParseBool(*value) : true;
+  if (!given)
+    return Bad(
+        fmt::format("flag '--{}' must be true or false, not '{}'", name, ShowUnlessSecret(*value, value->size())));
+  return *given != negated;
+}
+
 class FlagParser {
  public:
   FlagParser(std::span<const Key> keys, std::span<const char* const> arguments, std::span<const CommandFlag> commands)
@@ -127,12 +137,8 @@ class FlagParser {
   Status Take(const Target& target, std::string_view name, std::optional<std::string> value) {
     const Key& key = *target.key;
     if (IsBool(key)) {
-      if (target.negated && value) return Bad(fmt::format("flag '--{}' takes no value", name));
-      const auto given = value ? ParseBool(*value) : true;
-      if (!given)
-        return Bad(
-            fmt::format("flag '--{}' must be true or false, not '{}'", name, ShowUnlessSecret(*value, value->size())));
-      value = *given != target.negated ? "true" : "false";
+      KEPLER_TRY(const bool given, BoolOf(name, target.negated, value));
+      value = given ? "true" : "false";
     }
     const auto earlier = std::ranges::find(flags_.given, target.key, &GivenFlag::key);
     if (earlier == flags_.given.end()) {
@@ -174,6 +180,24 @@ std::span<const CommandFlag> CommandFlags(bool with_config) {
 Result<Flags> ParseFlags(std::span<const Key> keys, std::span<const char* const> arguments,
                          std::span<const CommandFlag> commands) {
   return FlagParser(keys, arguments, commands).Parse();
+}
+
+Result<bool> TakeBool(std::vector<const char*>& arguments, std::string_view name) {
+  const std::string positive = fmt::format("--{}", name), negative = fmt::format("--no-{}", name);
+  bool value = false;
+  for (auto at = arguments.begin(); at != arguments.end();) {
+    const std::string_view argument = *at;
+    const std::string_view flag = argument.substr(0, argument.find('='));
+    if (flag != positive && flag != negative) {
+      ++at;
+      continue;
+    }
+    std::optional<std::string> text;
+    if (flag.size() < argument.size()) text = argument.substr(flag.size() + 1);
+    KEPLER_TRY(value, BoolOf(flag.substr(2), flag == negative, text));
+    at = arguments.erase(at);
+  }
+  return value;
 }
 
 Status ApplyFlags(Draft& draft, const Flags& flags) {

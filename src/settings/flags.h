@@ -49,6 +49,10 @@ struct CommandFlag {
 [[nodiscard]] Result<Flags> ParseFlags(std::span<const Key> keys, std::span<const char* const> arguments,
                                        std::span<const CommandFlag> commands = CommandFlags());
 
+/// Removes every --NAME, --NAME=VALUE and --no-NAME from `arguments`, for a program whose table lacks the flag. Returns
+/// the last value; false if there is none.
+[[nodiscard]] Result<bool> TakeBool(std::vector<const char*>& arguments, std::string_view name);
+
 /// Applies the given flags to the draft's values. The error contains the flag.
 [[nodiscard]] Status ApplyFlags(Draft& draft, const Flags& flags);
 

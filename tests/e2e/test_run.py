@@ -201,6 +201,14 @@ class Commands(unittest.TestCase):
         done = run("true", options=("--log.level=loud",))
         self.assertEqual((done.returncode, done.stderr[:32]), (125, "kepler run: error: --log.level: "), done.stderr)
         self.assertEqual(run("true", options=("--config.file=/nowhere",)).returncode, 125)
+        done = run("true", options=("--json=maybe",))
+        self.assertEqual((done.returncode, done.stderr), (125, "kepler run: error: flag '--json' must be true or false, not 'maybe', "
+                                                               "try --help\n"))
+
+    def test_json_has_the_forms_of_other_flags(self):
+        for options, is_json in ((("--json=true",), True), (("--json=false",), False), (("--json", "--no-json"), False)):
+            done = run("true", options=options)
+            self.assertEqual((done.returncode, done.stderr.startswith("{")), (0, is_json), done.stderr)
 
     def test_full_disk_leaves_the_exit_code_of_the_command(self):
         for command, code in (("true", 0), ("false", 1)):

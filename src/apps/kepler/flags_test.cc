@@ -135,6 +135,21 @@ TEST(Flags, Booleans_InTheirThreeForms) {
               HasSubstr("flag '--kube.enable' must be true or false, not 'maybe'"));
 }
 
+TEST(Flags, BooleanOfAProgramOutsideItsTable_IsTakenInItsThreeForms) {
+  const auto take = [](std::vector<const char*> arguments, size_t left) {
+    const auto value = settings::TakeBool(arguments, "json");
+    EXPECT_EQ(arguments.size(), left);
+    return value ? (*value ? "true" : "false") : value.error().message;
+  };
+  EXPECT_EQ(take({"--jsonx", "json"}, 2), "false");
+  EXPECT_EQ(take({"--json", "--log.level=warn"}, 1), "true");
+  EXPECT_EQ(take({"--json=yes"}, 0), "true");
+  EXPECT_EQ(take({"--json=false"}, 0), "false");
+  EXPECT_EQ(take({"--json", "--no-json"}, 0), "false");
+  EXPECT_EQ(take({"--no-json=true"}, 1), "flag '--no-json' takes no value");
+  EXPECT_EQ(take({"--json="}, 1), "flag '--json' must be true or false, not ''");
+}
+
 TEST(Flags, MetricsWithCommasCaseAndAll_AreUnited) {
   EXPECT_EQ(Apply({"--metrics=node, POD", "--metrics=vm"}).metrics_level,
             Levels({MetricsLevel::kNode, MetricsLevel::kPod, MetricsLevel::kVm}));

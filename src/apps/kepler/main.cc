@@ -55,12 +55,16 @@ constexpr const char* kMetersHelp =
 /// `kepler meters [--json] [FLAG]...`: prints the meters of this machine.
 int RunMeters(std::vector<const char*> arguments, const BuildInfo& build) {
   arguments.erase(arguments.begin() + 1);
-  const bool json = std::erase_if(arguments, [](std::string_view argument) { return argument == "--json"; }) > 0;
+  const auto json = settings::TakeBool(arguments, "json");
+  if (!json) {
+    std::fprintf(stderr, "kepler meters: error: %s, try --help\n", EscapeControls(json.error().message).c_str());
+    return EXIT_FAILURE;
+  }
   auto parsed = agent::ParseCommandLine(arguments, build, {}, agent::Moment::kStart);
   if (parsed.action == settings::Action::kRun) {
     log::Configure(log::Level::kOff, log::Format::kText, log::Stream::kStderr);  // the table has the reasons
     const auto meters = agent::SurveyMeters(parsed.config, SystemClock(), std::chrono::seconds(1));
-    parsed.text = json ? MeterJson(meters) : MeterTable(meters);
+    parsed.text = *json ? MeterJson(meters) : MeterTable(meters);
   }
   if (parsed.action == settings::Action::kHelp) parsed.text = kMetersHelp;
   return settings::WriteOut(parsed, "kepler meters");

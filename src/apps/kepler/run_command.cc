@@ -53,21 +53,18 @@ constexpr std::chrono::milliseconds kMissing{1};  // less than this is not waite
 
 struct RunOptions {
   bool json = false;
-  std::string output;  // "": stderr
-  std::vector<std::string> argv;
+  std::string output{};  // "": stderr
+  std::vector<std::string> argv{};
 };
 
 /// Takes the options of `run` and the command out of `arguments`, which become those of the agent.
-RunOptions TakeOptions(std::vector<const char*>& arguments) {
+Result<RunOptions> TakeOptions(std::vector<const char*>& arguments) {
   RunOptions options;
-  const auto is = [](std::string_view wanted) {
-    return [wanted](const char* argument) { return std::string_view(argument) == wanted; };
-  };
-  const auto dashes = std::ranges::find_if(arguments, is("--"));
+  const auto dashes = std::ranges::find_if(arguments, [](std::string_view argument) { return argument == "--"; });
   if (dashes != arguments.end()) options.argv.assign(dashes + 1, arguments.end());
   arguments.erase(dashes, arguments.end());
   arguments.erase(arguments.begin() + 1);
-  options.json = std::erase_if(arguments, is("--json")) > 0;
+  KEPLER_TRY(options.json, settings::TakeBool(arguments, "json"));
   constexpr std::string_view kOutput = "--output";
   for (auto at = arguments.begin(); at != arguments.end();) {
     const std::string_view argument = *at;
@@ -146,7 +143,9 @@ int Run(const Config& config, const RunOptions& options) {
 }  // namespace
 
 int RunCommand(std::vector<const char*> arguments, const BuildInfo& build) {
-  const RunOptions options = TakeOptions(arguments);
+  const auto taken = TakeOptions(arguments);
+  if (!taken) return Refuse(fmt::format("error: {}, try --help", taken.error().message), kNotMeasured);
+  const RunOptions& options = *taken;
   arguments.front() = "kepler run";  // for errors
   auto parsed = ParseCommandLine(arguments, build, {}, Moment::kStart);
   if (parsed.action == settings::Action::kHelp) parsed.text = kHelp;
