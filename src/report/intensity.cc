@@ -1,5 +1,6 @@
 #include "report/intensity.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -41,6 +42,10 @@ Result<Intensity> Intensity::Read(std::string_view csv) {
   }
   if (intensity.points_.empty()) return InLine(2, "there is no value");
   std::ranges::sort(intensity.points_);
+  const auto twice = std::ranges::adjacent_find(intensity.points_, {}, [](const auto& point) { return point.first; });
+  if (twice != intensity.points_.end() && twice->second != std::next(twice)->second)
+    return Fail(ErrorKind::kMalformed, fmt::format("the time {:%FT%TZ} has two values, {} and {}", twice->first,
+                                                   twice->second, std::next(twice)->second));
   return intensity;
 }
 

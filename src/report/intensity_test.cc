@@ -51,6 +51,13 @@ TEST(Intensity, FileOfExcel) {
   EXPECT_EQ(semicolons.error().message, "line 1: the columns must be separated by ',', not by ';'");
 }
 
+TEST(Intensity, TwoValuesForOneTime_AreAnError) {
+  const auto intensity = Intensity::Read("time,g_per_kwh\n1970-01-01T00:05:00Z,50\n100,1\n300,400\n");
+  ASSERT_FALSE(intensity);
+  EXPECT_EQ(intensity.error().message, "the time 1970-01-01T00:05:00Z has two values, 50 and 400");
+  EXPECT_TRUE(Intensity::Read("time,g_per_kwh\n300,50\n300,50\n")) << "the same value twice";
+}
+
 TEST(Intensity, BadFiles_NameTheLine) {
   for (const auto& [csv, line] : {std::pair{"", "line 1"},
                                   {"a,b\n1,2", "line 1"},
