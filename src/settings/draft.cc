@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 
 #include "base/text.h"
@@ -39,6 +40,13 @@ void Draft::Reject(const Key& key, const Mistake& mistake) {
   errors_.push_back(fmt::format("{}: {}", Where(key, mistake.item), mistake.reason));
 }
 
+void Draft::Reject(std::string_view path, std::string_view reason, std::optional<size_t> item) {
+  const Key& key = KeyAt(keys(), path);
+  const bool is_rejected = std::ranges::any_of(
+      origin(key).broken_rules, [&](const Mistake& broken) { return !item || !broken.item || *broken.item == *item; });
+  if (!is_rejected) Reject(key, {std::string(reason), item});
+}
+
 void Draft::RejectLine(int line, std::string_view path, std::string_view reason) {
   errors_.push_back(fmt::format("{}: {}", Where(line, path), reason));
 }
@@ -51,7 +59,8 @@ void Draft::Unknown(int line, std::string_view path, std::string_view meant, std
 void Draft::CheckTable() {
   for (const Key& key : keys()) {
     for (const Mistake& mistake : origin(key).unknown_choices) Reject(key, mistake);
-    for (const Mistake& mistake : Check(key, field(key))) Reject(key, mistake);
+    origin(key).broken_rules = Check(key, field(key));
+    for (const Mistake& mistake : origin(key).broken_rules) Reject(key, mistake);
     if (!key.details.missing.empty() && IsBool(key) && *std::get<bool*>(field(key)))
       Warn(fmt::format("not in this version: {}: {}", key.path, key.details.missing));
   }

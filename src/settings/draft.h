@@ -24,6 +24,7 @@ struct Origin {
   std::map<std::string, int, std::less<>> name_lines = {};  // lines of the names of a map in the file
   std::string flag = {};                                    // as spelled, with "--"
   Mistakes unknown_choices = {};                            // a flag may still correct them
+  Mistakes broken_rules = {};                               // of the table
 };
 
 class Draft {
@@ -53,9 +54,9 @@ class Draft {
   [[nodiscard]] std::string Where(int line, std::string_view path) const;
 
   void Reject(const Key& key, const Mistake& mistake);
-  void Reject(std::string_view path, std::string_view reason, std::optional<size_t> item = std::nullopt) {
-    Reject(KeyAt(keys(), path), {std::string(reason), item});
-  }
+  /// For the program's own rules. Does nothing if the value, or the item, has broken a rule of the table, so that a
+  /// mistake has one error.
+  void Reject(std::string_view path, std::string_view reason, std::optional<size_t> item = std::nullopt);
   /// Rejects a place in the file.
   void RejectLine(int line, std::string_view path, std::string_view reason);
   void Warn(std::string text) { warnings_.push_back(std::move(text)); }

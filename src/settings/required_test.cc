@@ -39,6 +39,21 @@ TEST(Required, NothingGiven_EachIsNamedWithItsFlag) {
   EXPECT_EQ(parsed.text, "from: is required; give --from\ncolumns: is required; give --columns\n");
 }
 
+TEST(Required, NotGiven_HasOneErrorAlthoughARuleOfTheProgramFailsToo) {
+  const auto parse = [](std::vector<const char*> arguments) {
+    arguments.insert(arguments.begin(), "copy");
+    return ParseCommandLine<Copy>(arguments, {.name = "copy", .about = "", .build = {}}, kCopy,
+                                  [](Draft& draft, Copy& copy) {
+                                    if (copy.columns.empty()) draft.Reject("columns", "has no column");
+                                    for (size_t i = 0; i < copy.columns.size(); ++i)
+                                      if (copy.columns[i] != "x") draft.Reject("columns", "is not x", i);
+                                  })
+        .text;
+  };
+  EXPECT_EQ(parse({"--from=a"}), "columns: is required; give --columns\n");
+  EXPECT_EQ(parse({"--from=a", "--columns=", "--columns=y"}), "--columns: has an empty item\n--columns: is not x\n");
+}
+
 TEST(Required, Empty_IsNotGiven) {
   EXPECT_EQ(Given({"--from=", "--columns=x"}).text, "--from: is required; give --from\n");
 }

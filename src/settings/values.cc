@@ -53,7 +53,7 @@ struct TextSetter {
   Status operator()(double* value) const {
     const auto number = ParseNumber<double>(text.starts_with('+') ? text.substr(1) : text);
     if (!number || !std::isfinite(*number)) return Bad(fmt::format("{} is not a number", Quote(text)));
-    *value = *number;
+    *value = *number + 0.0;  // -0 becomes 0
     return {};
   }
   Status operator()(Duration* value) const {

@@ -90,7 +90,7 @@ class Validate(PipelineTest):
     def test_wrong_arguments(self):
         for arguments, words in (((), "model: is required"), ((self.model,), "data: is required"),
                                  ((self.model, self.data, "x"), "unexpected x"),
-                                 ((self.model, self.data, "--max-mae=-1"), "non-negative"),
+                                 ((self.model, self.data, "--max-mape=-1"), "--max-mape: -1 is less than 0"),
                                  ((self.model, self.data, "--tolerance=nan"), "--tolerance")):
             with self.subTest(arguments):
                 ended = run("validate", *arguments)
@@ -178,7 +178,7 @@ class Pipeline(PipelineTest):
         for arguments, code, words in (
                 ((data, output, "--trainers=linaer"), 2, "no trainer 'linaer'; did you mean linear?"),
                 ((data, output, "--groups=CounterOnyl"), 2, "did you mean CounterOnly?"),
-                ((data, output, "--max-mae=-1"), 2, "non-negative"),
+                ((data, output, "--max-mae=-1"), 2, "--max-mae: -1 is less than 0"),
                 ((data, output, "--target=watts"), 2, "contains no component"),
                 ((data, output, "--groups=AcceleratorOnly"), 1, "missing: accelerator_intel_qat"),
                 ((data, f"--output={self.directory}"), 1, "not empty; remove it, or set another --output"),

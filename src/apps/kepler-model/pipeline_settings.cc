@@ -25,9 +25,9 @@ constexpr Key kPipelineKeys[] = {
         kAt<&Pipeline::trainers>),
     Key("maxMae", "max-mae",
         "Maximum MAE of a component, in watts; a component above it is left out of the model; 0: no limit",
-        kAt<&Pipeline::limits, &judging::Limits::mae_watts>),
+        kAt<&Pipeline::limits, &judging::Limits::mae_watts>, {.min = 0}),
     Key("maxMape", "max-mape", "Maximum MAPE of a component, in percent, with the same effect; 0: no limit",
-        kAt<&Pipeline::limits, &judging::Limits::mape>),
+        kAt<&Pipeline::limits, &judging::Limits::mape>, {.min = 0}),
     Key("folds", "folds", "Column with the fold in which a row is tested, as in train",
         kAt<&Pipeline::of, &Training::folds>),
     Key("group", "group", "Column with the machine of a row, as in train", kAt<&Pipeline::of, &Training::group>),
@@ -61,7 +61,6 @@ Examples:
   kepler-model pipeline --data=node.csv --machine=machine.json --max-mape=10 --trainers=linear,xgboost --output=models)";
 
 void CheckPipeline(settings::Draft& draft, const Pipeline& config) {
-  if (!judging::AreValid(config.limits)) draft.Reject("maxMae", "limits must be non-negative numbers");
   if (judging::SplitItems(config.trainers).empty()) draft.Reject("trainers", "has no trainer");
   for (const std::string& name : judging::SplitItems(config.trainers))
     if (const std::string why = WhyNoTrainer(name); !why.empty()) draft.Reject("trainers", why);

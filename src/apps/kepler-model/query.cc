@@ -137,7 +137,7 @@ void CheckQuerying(settings::Draft& draft, const Querying& config) {
   if (config.step % std::chrono::milliseconds(1) != Duration(0)) draft.Reject("step", "must be whole milliseconds");
   const bool has_last = config.last > Duration(0);
   if (config.start.empty() != has_last)
-    draft.Reject("start", has_last ? "and last are both set; set one of them" : "or last must be set");
+    draft.Reject("start", has_last ? "and last are both set; set one of them" : "is missing: set start or last");
   else if (const auto range = RangeOf(config); !range)
     draft.Reject(has_last ? "last" : "start", range.error().message);
   if (!config.vm.empty() && config.metrics == dataset::MetricNames::kLegacy)

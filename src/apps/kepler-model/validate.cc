@@ -35,11 +35,11 @@ constexpr Key kValidateKeys[] = {
     Key("data", "data", "CSV file with features and measured watts; -: standard input",
         kAt<&Validation::of, &Evaluation::data>, {.is_path = true, .required = true, .argument = true}),
     Key("maxMae", "max-mae", "Maximum MAE of a component in watts; 0: no limit",
-        kAt<&Validation::limits, &judging::Limits::mae_watts>),
+        kAt<&Validation::limits, &judging::Limits::mae_watts>, {.min = 0}),
     Key("maxMape", "max-mape", "Maximum MAPE of a component in percent; 0: no limit",
-        kAt<&Validation::limits, &judging::Limits::mape>),
+        kAt<&Validation::limits, &judging::Limits::mape>, {.min = 0}),
     Key("tolerance", "tolerance", "Maximum MAE as a multiple of the MAE that the model states; 0: no limit",
-        kAt<&Validation::tolerance>),
+        kAt<&Validation::tolerance>, {.min = 0}),
     Key("target", "target", "Columns of measured watts, as in evaluate", kAt<&Validation::of, &Evaluation::target>),
     Key("component", "component", "Component of each target, if its name does not contain it",
         kAt<&Validation::of, &Evaluation::component>),
@@ -137,15 +137,10 @@ Status Validate(const Validation& config) {
                                                fmt::join(failed, ", "), config.of.data));
 }
 
-void CheckValidation(settings::Draft& draft, const Validation& config) {
-  if (!judging::AreValid(config.limits)) draft.Reject("maxMae", "limits must be non-negative numbers");
-  if (!(config.tolerance >= 0)) draft.Reject("tolerance", "must be a non-negative number");
-}
-
 }  // namespace
 
 int RunValidate(std::span<const char* const> arguments) {
-  return RunCommand<Validation>("validate", kAboutValidate, arguments, kValidateTable, Validate, CheckValidation);
+  return RunCommand<Validation>("validate", kAboutValidate, arguments, kValidateTable, Validate);
 }
 
 }  // namespace kepler::lab::tool

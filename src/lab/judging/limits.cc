@@ -6,8 +6,6 @@ namespace kepler::lab::judging {
 
 bool HasLimit(const Limits& limits) { return limits.mae_watts > 0 || limits.mape > 0; }
 
-bool AreValid(const Limits& limits) { return limits.mae_watts >= 0 && limits.mape >= 0; }
-
 std::vector<std::string> Exceeded(const Limits& limits, const training::Errors& errors) {
   std::vector<std::string> exceeded;
   if (limits.mae_watts > 0 && errors.mae_watts > limits.mae_watts)

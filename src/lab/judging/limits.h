@@ -14,8 +14,6 @@ struct Limits {
 };
 
 [[nodiscard]] bool HasLimit(const Limits& limits);
-/// False for negative numbers and NaN.
-[[nodiscard]] bool AreValid(const Limits& limits);
 /// Returns the limits that `errors` exceed, in words: "MAE is above 5 W". A MAPE over no row exceeds its limit.
 [[nodiscard]] std::vector<std::string> Exceeded(const Limits& limits, const training::Errors& errors);
 

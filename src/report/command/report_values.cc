@@ -36,7 +36,7 @@ Result<std::optional<double>> ReadAmount(const std::string& text, double max, st
     return Fail(ErrorKind::kInvalid, fmt::format("must be {} from 0 to {}{}", what, max, hint));
   };
   if (const auto number = ParseNumber<double>(text)) {
-    if (*number >= 0 && *number <= max) return number;
+    if (*number >= 0 && *number <= max) return *number + 0.0;  // -0 becomes 0
     return refuse("");
   }
   if (std::ranges::count(text, ',') != 1) return std::optional<double>();
