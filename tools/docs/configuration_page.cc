@@ -134,6 +134,7 @@ If all hashes have the same cost, the response time does not reveal which users 
   agent logs a warning and runs without the meters in it.
 * `experimental.platform.redfish.configFile` is required if redfish is enabled.
 * `experimental.platform.redfish.configFile`, `web.configFile` and `kube.config` must be readable regular files if they are used.
+* `model.cacheDir` must be an absolute path.
 * `web.listenAddresses` must not contain an address twice. An address must not be combined with `:port` or `[::]:port`, which
   include it. The same holds for an IPv4 address and `0.0.0.0:port`.
 * `http_server_config.http2` (default true) is accepted without effect: the agent speaks HTTP/1.1.

@@ -165,6 +165,12 @@ void CheckModels(Draft& draft, const Config& config) {
                                               keys.size(), model_store::kMaxPlaces));
 }
 
+/// A relative directory would depend on where the agent is started: copies of the last start would not be found.
+void CheckCacheOfModels(Draft& draft, const Config& config) {
+  if (!config.model_cache_dir.empty() && !config.model_cache_dir.starts_with('/'))
+    draft.Reject("model.cacheDir", "is a relative path; write an absolute path");
+}
+
 void CheckServerOfModels(Draft& draft, const Config& config) {
   if (config.model_server.empty()) return;
   if (const Status endpoint = settings::CheckEndpoint(config.model_server); !endpoint)
@@ -268,6 +274,7 @@ void CheckRules(Draft& draft, const Config& config, Moment moment) {
   CheckNamedFile(draft, "web.configFile", config.web_config_file);
   settings::CheckListenAddresses(draft, "web.listenAddresses", config.listen_addresses);
   CheckModels(draft, config);
+  CheckCacheOfModels(draft, config);
   CheckServerOfModels(draft, config);
   CheckLoginOfModels(draft, config);
   CheckKeyOfModels(draft, config);

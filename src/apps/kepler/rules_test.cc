@@ -83,6 +83,19 @@ TEST_F(Validation, PlacesOfModels_AreNotTooMany) {
   EXPECT_THAT(Errors(), ElementsAre(HasSubstr("model.sources: has 17 places; the maximum is 16")));
 }
 
+TEST_F(Validation, EmptyPlaceOfModels_HasOneError) {
+  config_.model_sources = {"", "/models", "models"};
+  EXPECT_THAT(Errors(), ElementsAre("model.sources: has an empty item",
+                                    "model.sources: \"models\" is a relative path; write an absolute path"));
+}
+
+TEST_F(Validation, CacheOfModels_IsAnAbsolutePath) {
+  config_.model_cache_dir = "";
+  EXPECT_THAT(Errors(), IsEmpty());
+  config_.model_cache_dir = "models";
+  EXPECT_THAT(Errors(), ElementsAre("model.cacheDir: is a relative path; write an absolute path"));
+}
+
 TEST_F(Validation, ServerOfModels_IsAnEndpoint) {
   config_.model_server = "http://models:8100";
   EXPECT_THAT(Errors(), IsEmpty());
