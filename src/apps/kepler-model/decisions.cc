@@ -1,5 +1,6 @@
 #include "apps/kepler-model/decisions.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -7,11 +8,13 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
+#include <string>
 #include <system_error>
 
 #include "apps/kepler-model/commands.h"
 #include "base/clock.h"
+#include "base/small_file.h"
+#include "base/unique_fd.h"
 #include "lab/files/model_file.h"
 #include "modelserver/publisher.h"
 #include "modelserver/training_facts.h"
@@ -22,6 +25,24 @@ std::string ModelInStore::Link() const { return fmt::format("{}/models/{}", stor
 std::string ModelInStore::Published() const { return Link() + files::kModelFile; }
 std::string ModelInStore::Versions() const { return store + "/.versions/" + name; }
 
+namespace {
+
+/// Adds a line. If the file ends in a line that a crash or a full disk cut, that is ended first, so it does not take
+/// this one with it.
+Status AppendLine(const std::string& path, std::string line) {
+  const UniqueFd file(open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_NONBLOCK | O_CLOEXEC, 0644));
+  if (!file.valid()) return FailErrno("open", path);
+  struct stat info{};
+  if (fstat(file.get(), &info) != 0) return FailErrno("stat", path);
+  if (!S_ISREG(info.st_mode)) return Fail(ErrorKind::kInvalid, "write " + path + ": it is not a regular file");
+  char last = '\n';
+  if (info.st_size > 0 && pread(file.get(), &last, 1, info.st_size - 1) < 0) return FailErrno("read", path);
+  if (last != '\n') line.insert(0, "\n");
+  return WriteAll(file.get(), path, line + "\n");
+}
+
+}  // namespace
+
 Status Remember(const ModelInStore& of, const modelserver::Decision& decision) {
   const std::string path = of.Versions() + modelserver::kDecisionsFile;
   std::error_code error;
@@ -30,9 +51,7 @@ Status Remember(const ModelInStore& of, const modelserver::Decision& decision) {
   modelserver::Decision dated = decision;
   dated.time = std::chrono::duration<double>(SystemClock().Wall().time_since_epoch()).count();
   const std::string line = modelserver::DecisionLine(dated, of.name);
-  std::ofstream file(path, std::ios::app);
-  file << line << '\n' << std::flush;
-  if (!file) return FailErrno("write", path);
+  KEPLER_CHECK_OK(AppendLine(path, line));
   if (struct stat owner{}; geteuid() == 0 && stat(of.store.c_str(), &owner) == 0 && owner.st_uid != 0)
     Note(
         fmt::format("{} belongs to the user {}, and root has published: the server may not be able to publish {} "

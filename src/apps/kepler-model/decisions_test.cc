@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
+#include "base/small_file.h"
+#include "modelserver/decision_log.h"
 #include "modelserver/training_facts.h"
 #include "testing/fake_tree.h"
 
@@ -25,6 +29,22 @@ TEST(TrainedUntil, VersionOlderThanTheFile_IsInTheLog) {
   EXPECT_EQ(TrainedUntil(model, directory, 3), 0);
   tree.Write(versions + "/1/" + modelserver::kTrainingFile, modelserver::TrainingText(600));
   EXPECT_EQ(TrainedUntil(model, directory, 1), 600) << "the file is right also if the log is cut";
+}
+
+TEST(Remember, LineThatWasCut_DoesNotTakeTheNext) {
+  kepler::testing::FakeTree tree;
+  const ModelInStore model{.store = tree.root(), .name = "mine"};
+  const std::string path = tree.Path(".versions/mine") + modelserver::kDecisionsFile;
+  ASSERT_TRUE(Remember(model, {.new_version = 1, .reason = "the first"}));
+  const std::string whole = ReadSmallFile(path).value();
+  tree.Write(std::string(".versions/mine") + modelserver::kDecisionsFile, whole + whole.substr(0, 20));
+  ASSERT_TRUE(Remember(model, {.new_version = 2, .reason = "after a full disk"}));
+  ASSERT_TRUE(Remember(model, {.new_version = 3, .reason = "and after that"}));
+  const auto decisions = modelserver::ReadDecisions(path).value();
+  ASSERT_EQ(decisions.size(), 3u);
+  EXPECT_EQ(decisions[1].new_version, 2u);
+  EXPECT_EQ(decisions[2].new_version, 3u);
+  EXPECT_FALSE(ReadSmallFile(path).value().contains("\n\n"));
 }
 
 }  // namespace

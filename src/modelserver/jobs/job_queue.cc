@@ -167,8 +167,8 @@ std::function<void()> JobQueue::Shared::End(Entry& entry, Outcome outcome) {
   entry.view.reason = std::move(outcome.reason);
   entry.view.result_bytes = outcome.result.size();
   ++counts[static_cast<size_t>(outcome.state)];
-  const auto say = [view = entry.view, done = std::move(entry.job.done),
-                    result = std::make_shared<std::string>(std::move(outcome.result))] {
+  auto say = [view = entry.view, done = std::move(entry.job.done),
+              result = std::make_shared<std::string>(std::move(outcome.result))] {
     const bool is_good = view.state == JobState::kDone;
     log::Info(
         is_good ? "a training job is done" : "a training job has no result",
