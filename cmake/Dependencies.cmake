@@ -26,12 +26,6 @@ add_library(protozero INTERFACE)
 target_include_directories(protozero SYSTEM INTERFACE ${PROTOZERO_INCLUDE_DIR})
 
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
-# libsvm comes without a package file of CMake or pkg-config.
-find_path(LIBSVM_INCLUDE_DIR libsvm/svm.h REQUIRED)
-find_library(LIBSVM_LIBRARY svm REQUIRED)
-add_library(libsvm INTERFACE)
-target_include_directories(libsvm SYSTEM INTERFACE ${LIBSVM_INCLUDE_DIR})
-target_link_libraries(libsvm INTERFACE ${LIBSVM_LIBRARY})
 
 if(KEPLER_TESTS)
   enable_testing()

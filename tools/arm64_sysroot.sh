@@ -8,7 +8,7 @@ source "$(dirname "$0")/lib.sh"
 source tools/debs.sh
 sysroot=$root/build/sysroot-arm64
 wanted=(libc6-dev libstdc++-12-dev libfmt-dev libyaml-cpp-dev libpugixml-dev
-  libboost1.81-dev libssl-dev libcrypt-dev libisal-dev libprotozero-dev libsnappy-dev libnghttp2-dev libbpf-dev libxgboost-dev libeigen3-dev libsvm-dev
+  libboost1.81-dev libssl-dev libcrypt-dev libisal-dev libprotozero-dev libsnappy-dev libnghttp2-dev libbpf-dev libxgboost-dev libeigen3-dev
   libzip-dev libcairo2-dev libncurses-dev)
 
 stamp="$sysroot/.packages"

@@ -60,7 +60,7 @@ for file in usr/bin/kepler-model usr/share/man/man1/kepler-model.1.gz lib/system
 done
 build/package/model/usr/bin/kepler-model --version
 # What only training, archives and charts need is not pulled onto every node.
-for library in libxgboost libsvm libzip libcairo; do
+for library in libxgboost libzip libcairo; do
   dpkg-deb -f "$model_deb" Depends | grep -q "$library" || die "kepler-model does not depend on $library, which it links"
   ! dpkg-deb -f "$deb" Depends | grep -q "$library" || die "the agent depends on $library"
 done

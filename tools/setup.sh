@@ -19,7 +19,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 build=(cmake ninja-build g++ pkg-config ccache
   libfmt-dev libyaml-cpp-dev libpugixml-dev
   libboost1.81-dev libssl-dev libcrypt-dev libisal-dev libprotozero-dev libsnappy-dev libnghttp2-dev libncurses-dev
-  libxgboost-dev libeigen3-dev libsvm-dev libzip-dev libcairo2-dev
+  libxgboost-dev libeigen3-dev libzip-dev libcairo2-dev
   clang-19 bpftool libbpf-dev)
 dev=(clang-tidy-19 clang-format-19 libclang-rt-19-dev llvm-19 mold
   libgtest-dev libgmock-dev libbenchmark-dev librapidcheck-dev python3)
