@@ -226,6 +226,20 @@ class ReportFromPrometheus(unittest.TestCase):
         self.assertTrue(any(end - begin > 1000 for begin, end in seen))
         self.assertLess(len(seen), 50)
 
+    def test_a_server_that_always_runs_out_of_time_is_given_up_without_waits(self):
+        asked = []
+
+        def answer(path, query):
+            if "/label/" in path:
+                return 200, '{"status":"success","data":["package"]}'
+            asked.append(query["query"])
+            return 503, '{"status":"error","errorType":"timeout","error":"query timed out in expression evaluation"}'
+        with Double(answer) as double:
+            ended = report(f"--prometheus={double.url}", "--from=1h", "--by=node", code=1)
+        self.assertIn("query timed out in expression evaluation", ended.stderr)
+        self.assertNotIn("retrying", ended.stderr)
+        self.assertEqual(len(asked), len(set(asked)), "each range is asked for once")
+
     def test_tls_and_logins(self):
         folder = self.enterContext(tempfile.TemporaryDirectory())
         cert, key, secret = (f"{folder}/{name}" for name in ("cert.pem", "key.pem", "secret"))

@@ -2,11 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <condition_variable>
+#include <mutex>
+#include <stop_token>
 #include <utility>
 
 #include "base/clock.h"
 #include "base/parse.h"
 #include "base/text.h"
+#include "base/thread.h"
 #include "http/client/redirection.h"
 #include "http/client/retry.h"
 #include "http/client/url.h"
@@ -34,6 +38,32 @@ std::string WhatNext(const Server& server, const Result<http::client::Answer>& a
   return fmt::format("{}; retrying in {:g} s ({} of {})", what, std::chrono::duration<double>(pause).count(), attempt,
                      server.retries);
 }
+
+/// Says that a server has not answered yet: until the timeout, which may be minutes, nothing else would be said.
+class DelayNote {
+ public:
+  explicit DelayNote(const Server& server) {
+    if (!server.say || server.patience >= server.timeout) return;
+    // Without a thread there is only no line.
+    if (auto thread = StartThread("delay-note", [&server](const std::stop_token& stop) { Wait(server, stop); }))
+      thread_ = *std::move(thread);
+  }
+  void Cancel() { thread_.request_stop(); }
+
+ private:
+  static void Wait(const Server& server, const std::stop_token& stop) {
+    std::mutex mutex;
+    std::condition_variable_any never;
+    std::unique_lock lock(mutex);
+    never.wait_for(lock, stop, server.patience, [] { return false; });
+    if (stop.stop_requested()) return;
+    const auto seconds = [](auto time) { return std::chrono::duration<double>(time).count(); };
+    server.say(fmt::format("{} has not answered for {:g} s; waiting for at most {:g} s", server.peer.Url(),
+                           seconds(server.patience), seconds(server.timeout)));
+  }
+
+  std::jthread thread_;
+};
 
 }  // namespace
 
@@ -73,9 +103,18 @@ Status Send(Server& server, http::client::ClientRequest request, const std::func
                                          .statuses = {408, 429, 500, 502, 503, 504, 507, 520, 521, 522, 523, 524, 529}};
   for (unsigned attempt = 1;; ++attempt) {
     begin();
-    const auto answer = server.client->Send(server.peer, request, take, {});
+    DelayNote note(server);
+    const auto answer = server.client->Send(server.peer, request,
+                                            [&](std::string_view piece) {
+                                              note.Cancel();
+                                              return take(piece);
+                                            },
+                                            {});
+    note.Cancel();
+    const Status judged = Judge(server, request, answer);
+    const bool is_final = !judged && answer && server.is_final && server.is_final(judged.error());
     const auto delay = policy.Next(request, answer, attempt, 0, SystemClock().Wall());
-    if (!delay) return Judge(server, request, answer);
+    if (!delay || is_final) return judged;
     ++server.retried;
     const auto pause = std::chrono::ceil<std::chrono::milliseconds>(*delay);
     if (server.say) server.say(WhatNext(server, answer, pause, attempt));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <semaphore>
 #include <string>
 #include <utility>
 #include <vector>
@@ -123,6 +124,34 @@ TEST(Ask, ServerThatStaysBusy_IsGivenUp) {
   ASSERT_FALSE(asked.status);
   EXPECT_THAT(asked.status.error().message, HasSubstr("answered 503"));
   EXPECT_THAT(asked.waits, ElementsAre(500ms, 1s));
+}
+
+TEST(Ask, FinalAnswer_IsNotAskedAgain) {
+  const ScriptedPeer peer([](const std::string&, const ScriptedPeer::Send& send, const std::stop_token&) {
+    send("HTTP/1.1 503 x\r\nContent-Length: 15\r\n\r\nquery timed out");
+  });
+  Server server{.peer = {.tls = false, .host = "127.0.0.1", .port = peer.port()}};
+  server.wait = [](std::chrono::milliseconds) { ADD_FAILURE() << "a retry"; };
+  server.is_final = [](const Error& error) { return error.message.ends_with("query timed out"); };
+  EXPECT_FALSE(Ask(server, "/x", [] {}, [](std::string_view) { return Status(); }));
+  EXPECT_EQ(peer.calls(), 1u);
+}
+
+TEST(Ask, ServerThatDoesNotAnswer_IsNamedBeforeTheTimeout) {
+  std::binary_semaphore was_said(0);
+  const ScriptedPeer peer([&](const std::string&, const ScriptedPeer::Send& send, const std::stop_token&) {
+    was_said.acquire();
+    send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+  });
+  Server server{.peer = {.tls = false, .host = "127.0.0.1", .port = peer.port()}};
+  server.patience = 10ms;
+  std::vector<std::string> said;
+  server.say = [&](std::string_view line) {
+    said.emplace_back(line);
+    was_said.release();
+  };
+  EXPECT_TRUE(Ask(server, "/x", [] {}, [](std::string_view) { return Status(); }));
+  EXPECT_THAT(said, ElementsAre(HasSubstr(" has not answered for 0.01 s; waiting for at most 60 s")));
 }
 
 TEST(ServerAt, IsAUrlWithAPrefix) {

@@ -46,6 +46,11 @@ bool IsTooLarge(const Error& error) {
          std::ranges::any_of(kWords, [&](const char* word) { return error.message.contains(word); });
 }
 
+/// Prometheus answers 503 to a query that took too long. A shorter range helps, and a retry does not.
+bool HasTimedOut(const Error& error) {
+  return error.message.contains(" answered 503") && error.message.contains("timed out");
+}
+
 std::string Join(const std::vector<std::string>& texts) { return fmt::format("{}", fmt::join(texts, ", ")); }
 
 /// The length of the next range, after one of `length` with that number of samples.
@@ -139,6 +144,7 @@ Result<recording::Recording> PrometheusSource::AskHalves(const std::string& sele
 Result<std::vector<std::string>> PrometheusSource::Read(const PrometheusQuery& query,
                                                         const std::function<void(const report::EnergyLine&)>& take) {
   const std::string selector = report::SelectorOf(query.by, query.zones, match_);
+  server_.is_final = HasTimedOut;
   report::PrometheusTicks ticks(query.by, query.zones, take);
   std::set<std::string> warnings;
   milliseconds length = kFirstRange;
