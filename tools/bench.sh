@@ -51,4 +51,4 @@ else
   configure_and_build release-tests "${programs[@]}"
   build=build/release-tests
 fi
-exec python3 -B "bench/${bench}_bench.py" "$build" "$@"
+exec /usr/bin/python3 -B "bench/${bench}_bench.py" "$build" "$@"

@@ -20,4 +20,4 @@ else
   configure_and_build release-tests kepler sleepers yardstick scrapers
   build=build/release-tests
 fi
-exec python3 -B bench/peer_bench.py "$build" "$@"
+exec /usr/bin/python3 -B bench/peer_bench.py "$build" "$@"
