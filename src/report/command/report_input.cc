@@ -77,9 +77,10 @@ class LineFile {
     return file;
   }
 
-  /// Returns false at the end of the file, and for a last line without a line end. A line that is too long is cut.
+  /// Returns false at the end of the file, and for a last line without a line end.
   Result<bool> Next() {
     begin_ = next_;
+    is_too_long_ = false;
     size_t end = text_.find('\n', begin_);
     while (end == std::string::npos) {
       text_.erase(0, begin_);
@@ -88,19 +89,26 @@ class LineFile {
       KEPLER_TRY(const bool has_more, Fill());
       if (!has_more) return false;
       end = text_.find('\n', searched);
-      // The rest of a line that is too long is not kept.
-      if (end == std::string::npos && text_.size() > kMaxLine + kBlock) text_.resize(kMaxLine);
+      if (end != std::string::npos || text_.size() <= kMaxLine) continue;
+      is_too_long_ = true;
+      text_.clear();
     }
     next_ = end + 1;
     if (++number_ == 1 && line().starts_with(report::kByteOrderMark)) begin_ += report::kByteOrderMark.size();
     return true;
   }
-  [[nodiscard]] std::string_view line() const { return std::string_view(text_).substr(begin_, next_ - 1 - begin_); }
+  /// Parses the current line. The result is valid until the next call with this reader.
+  [[nodiscard]] Result<const report::EnergyLine*> Parse(report::LineReader& reader) const {
+    if (is_too_long_) return Fail(ErrorKind::kMalformed, fmt::format("the line has more than {} MiB", kMaxLine >> 20));
+    return reader.Read(line());
+  }
   [[nodiscard]] std::string Place() const { return fmt::format("{}:{}", path_, number_); }
   [[nodiscard]] bool is_regular() const { return is_regular_; }
 
  private:
   LineFile() = default;
+
+  [[nodiscard]] std::string_view line() const { return std::string_view(text_).substr(begin_, next_ - 1 - begin_); }
 
   Result<bool> Fill() {
     const size_t size = text_.size();
@@ -110,7 +118,7 @@ class LineFile {
       return size + static_cast<size_t>(std::max<ssize_t>(read, 0));
     });
     if (read < 0) return FailErrno("read", path_);
-    if (number_ == 0 && size == 0) KEPLER_CHECK_OK(CheckBegin(path_, text_));
+    if (number_ == 0 && size == 0 && !is_too_long_) KEPLER_CHECK_OK(CheckBegin(path_, text_));
     return read > 0;
   }
 
@@ -121,6 +129,7 @@ class LineFile {
   size_t begin_ = 0;  // of the current line
   size_t next_ = 0;   // begin of the next line
   size_t number_ = 0;
+  bool is_too_long_ = false;  // the begin of the current line is not in text_
 };
 
 /// A file and the time of its first readable line. Pipes and devices stay open at that line.
@@ -142,7 +151,7 @@ Result<Input> Begin(const std::string& path, const std::function<const report::E
       input.is_used_up = !file.is_regular();
       return input;
     }
-    if (const auto line = reader.Read(file.line())) {
+    if (const auto line = file.Parse(reader)) {
       input.first = (*line)->time;
       break;
     }
@@ -161,7 +170,7 @@ Result<LinesRead> ReadEnergyLines(std::span<const std::string> paths,
   LinesRead read;
   report::LineReader reader;
   const auto read_line = [&](const LineFile& file) -> const report::EnergyLine* {
-    const auto line = reader.Read(file.line());
+    const auto line = file.Parse(reader);
     ++read.lines;
     if (line) return *line;
     ++read.refused;

@@ -17,9 +17,9 @@ struct LinesRead {
 };
 
 /// Calls `take` for each line of the files, which are sorted by their first time; "-" is standard input. An invalid
-/// line is left out, and `refuse` gets "FILE:LINE: reason". A last line without a line end is left out silently,
-/// because the agent may be writing it. Error: a file cannot be read, or is a device. `say` gets a message if a pipe
-/// has no data for two seconds.
+/// line, and one of more than 1 MiB, is left out, and `refuse` gets "FILE:LINE: reason". A last line without a line end
+/// is left out silently, because the agent may be writing it. Error: a file cannot be read, or is a device. `say` gets
+/// a message if a pipe has no data for two seconds.
 [[nodiscard]] Result<LinesRead> ReadEnergyLines(std::span<const std::string> paths,
                                                 const std::function<void(const report::EnergyLine&)>& take,
                                                 const std::function<void(std::string_view)>& refuse,
