@@ -263,7 +263,9 @@ Response ModelServer::OnUpload(const Request& request) {
   const std::string_view json = request.body == nullptr ? std::string_view() : std::string_view(*request.body);
   if (const StoredModel* const known = answers_.index()->FindOwn(name);
       known != nullptr && known->id != "models/" + std::string(name))
-    return Text(409, "the store has a model of this name that was not uploaded\n");
+    return Text(
+        409,
+        "the store has a model of this name that was not uploaded; use another name, or remove it from the store\n");
   const auto published = Publish(tree_.root(), {.name = name,
                                                 .json = json,
                                                 .signature = *signature,

@@ -55,7 +55,9 @@ Status MakeDirectories(const fs::path& path) {
 /// What is published; nothing if there is no such model.
 Result<std::optional<std::string>> ReadPublished(const fs::path& link) {
   if (std::error_code ignored; fs::is_directory(fs::symlink_status(link, ignored)))
-    return Fail(ErrorKind::kInvalid, "the store has a directory of this name that was not uploaded");
+    return Fail(
+        ErrorKind::kInvalid,
+        "the store has a directory of this name that was not uploaded; use another name, or remove it from the store");
   auto text = ReadSmallFile((link / kOwnFile).string(), kMaxUploadBytes);
   if (text) return *std::move(text);
   if (text.error().kind == ErrorKind::kNotFound) return std::nullopt;

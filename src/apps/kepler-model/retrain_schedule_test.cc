@@ -132,7 +132,7 @@ TEST_F(Retrain, AnUploadIsRolledBackUnderANewNumber) {
 }
 
 TEST_F(Retrain, RefusesWhatItCannotUse) {
-  EXPECT_THAT(Run({}, "rollback"), HasSubstr("model.json: No such file"));
+  EXPECT_THAT(Run({}, "rollback"), HasSubstr("no model of this name was uploaded or retrained in "));
   EXPECT_THAT(Run({}), HasSubstr("2"));
   tree_.Write("table.csv", "timestamp,bpf_cpu_time_ms,package_power\n2,1,1\n1,1,1\n");
   EXPECT_THAT(Train("--data=" + tree_.Path("table.csv")), HasSubstr("not in the order of time"));

@@ -94,9 +94,13 @@ Status PublishRenumbered(const RollingBack& config, const KeptVersion& of, const
 
 Status RollBack(const RollingBack& config) {
   const ModelInStore model{.store = config.store, .name = config.name};
-  KEPLER_TRY(const std::string text, ReadSmallFile(model.Published(), modelserver::kMaxUploadBytes));
+  const auto text = ReadSmallFile(model.Published(), modelserver::kMaxUploadBytes);
+  if (!text && text.error().kind == ErrorKind::kNotFound)
+    return Fail(ErrorKind::kNotFound,
+                fmt::format("{}: no model of this name was uploaded or retrained in {}", config.name, config.store));
+  if (!text) return std::unexpected(text.error());
   // A published text that somebody has broken can be replaced.
-  const auto published = model::ReadModelJson(text);
+  const auto published = model::ReadModelJson(*text);
   const auto kept = modelserver::KeptVersions(config.store, config.name);
   modelserver::Decision decision;
   KEPLER_TRY(const uint32_t next, NextVersion(model, published ? published->version : 0));
@@ -108,11 +112,11 @@ Status RollBack(const RollingBack& config) {
   decision.reason =
       fmt::format("rolled back to version {}{}", before.version, keeps_number ? ", with its number and signature" : "");
   if (keeps_number) {
-    KEPLER_CHECK_OK(modelserver::PublishAgain(config.store, config.name, before, text, kPublisher));
+    KEPLER_CHECK_OK(modelserver::PublishAgain(config.store, config.name, before, *text, kPublisher));
     Note(fmt::format("agents that use version {} keep it until they restart; to replace it, sign with --sign-key",
                      decision.old_version));
   } else {
-    KEPLER_CHECK_OK(PublishRenumbered(config, before, decision, text));
+    KEPLER_CHECK_OK(PublishRenumbered(config, before, decision, *text));
     if (config.sign_key.empty()) NoteUnsigned(decision.new_version);
   }
   decision.is_published = true;
