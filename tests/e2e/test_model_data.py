@@ -458,6 +458,13 @@ class Isolated(DataTest):
         self.assertEqual({row["dram_dynamic_power"] for row in self.rows("b")}, {""})
         self.assertEqual(self.rows("a")[0]["note"], 'x, "y"')
 
+    def test_idle_power_of_each_machine_of_a_table_without_nodes(self):
+        with open(self.data, encoding="utf-8") as file:
+            text = file.read()
+        self.data = self.write("machines.csv", text.replace("node", "machine"))
+        self.assertEqual(self.isolate()["changed_rows"], 120)
+        self.assert_dynamic(self.table("out.csv"))
+
     def test_a_model_of_the_result_is_of_dynamic_power(self):
         self.isolate()
         train = ("train", f"--data={self.path('out.csv')}", "--features=bpf_cpu_time_ms", "--trainer=linear",

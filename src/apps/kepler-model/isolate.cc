@@ -77,9 +77,10 @@ Result<dataset::Isolated> ByMinimum(const Isolating& config, const judging::Data
   dataset::NumberColumn load{.name = data.table.names()[place]};
   KEPLER_TRY(load.values, judging::ReadGappy(data, place));
   std::vector<std::string_view> nodes(data.table.rows());
-  const auto names = data.table.names();
-  if (const auto node = std::ranges::find(names, "node"); node != names.end())
-    nodes = data.table.Texts(static_cast<size_t>(node - names.begin()));
+  if (const std::string column = judging::MachineColumn(data); !column.empty()) {
+    KEPLER_TRY(const size_t machine, judging::FindColumn(data, column));
+    nodes = data.table.Texts(machine);
+  }
   return dataset::TakeOffIdle(std::move(watts),
                               {.load = load, .nodes = nodes, .share = config.share, .percentile = config.percentile});
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <utility>
 
 namespace kepler::lab::dataset {
@@ -36,6 +37,12 @@ class Subtraction {
     watts = left;
   }
 
+  void LeaveOut(NumberColumn& column, size_t row) {
+    if (std::isnan(column.values[row])) return;
+    column.values[row] = std::numeric_limits<double>::quiet_NaN();
+    changed_[row] = true;
+  }
+
   Isolated Finish() {
     out_.rows = static_cast<size_t>(std::ranges::count(changed_, true));
     return std::move(out_);
@@ -55,9 +62,17 @@ void TakeOffIdleOf(std::string_view node, std::span<const size_t> rows, const Id
     load.push_back(search.load.values[row]);
     watts.push_back(column.values[row]);
   }
-  const auto idle = FindIdleWatts(load, watts, search.share / 100, search.percentile);
-  if (!idle) return;
   const std::string of = fmt::format("{}{}{}", node, node.empty() ? "" : ": ", column.name);
+  const auto idle = FindIdleWatts(load, watts, search.share / 100, search.percentile);
+  if (!idle) {
+    // Unchanged they would be taken for dynamic power.
+    const auto lost = std::ranges::count_if(watts, [](double value) { return !std::isnan(value); });
+    for (const size_t row : rows) out.LeaveOut(column, row);
+    if (lost > 0)
+      out.Note(fmt::format("{}: no row with watts has {}, so idle power is unknown; {} watts are left out", of,
+                           search.load.name, lost));
+    return;
+  }
   out.Note(fmt::format("{}: {:.3f} W, percentile {} of {} rows with {} up to {:.6g}", of, idle->watts,
                        search.percentile, idle->rows, search.load.name, idle->most_load));
   if (idle->least_share > kFarFromIdle)

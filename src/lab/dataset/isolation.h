@@ -39,7 +39,8 @@ struct Isolated {
   size_t clamped = 0;                 // number of watts that would have been negative
 };
 
-/// Input of FindIdleWatts(), for each node separately. `load` and `nodes` have as many rows as the watts.
+/// Input of FindIdleWatts(), for each node separately. `load` and `nodes` have as many rows as the watts. Of a node
+/// without a row of load and watts the watts become NaN, with a note.
 struct IdleSearch {
   const NumberColumn& load;  // load of each row
   std::span<const std::string_view> nodes;

@@ -43,6 +43,21 @@ TEST(Isolation, IdleWatts_AreThoseOfEachNode) {
                                      "b: package_power: 5.000 W, percentile 0 of 2 rows with cpu_cycles up to 9"));
 }
 
+TEST(Isolation, NodeWithoutLoad_HasNoDynamicPower) {
+  const NumberColumn load{.name = "cpu_cycles", .values = {0, NAN, 9, NAN}};
+  const std::vector<std::string_view> nodes = {"a", "b", "a", "b"};
+  const auto got = TakeOffIdle(
+      {{.name = "package_power", .values = {20, 5, 50, 15}}, {.name = "dram_power", .values = {2, NAN, 3, NAN}}},
+      {.load = load, .nodes = nodes, .share = 10, .percentile = 0});
+  EXPECT_THAT(got.watts[0].values, ElementsAre(0, IsNan(), 30, IsNan())) << "not the watts with idle power";
+  EXPECT_THAT(
+      got.notes,
+      ElementsAre(HasSubstr("a: package_power: 20.000 W"),
+                  "b: package_power: no row with watts has cpu_cycles, so idle power is unknown; 2 watts are left out",
+                  HasSubstr("a: dram_power: 2.000 W")));
+  EXPECT_EQ(got.rows, 4u);
+}
+
 TEST(Isolation, TableOfABusyMachine_IsSaid) {
   const NumberColumn load{.name = "cpu_cycles", .values = {5, 9}};
   const std::vector<std::string_view> nodes(2);
