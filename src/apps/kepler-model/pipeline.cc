@@ -35,7 +35,7 @@ struct GroupModel {
   std::vector<bool> is_kept;  // of each target
 };
 
-/// The mean over the targets of MAE / MAE of the mean: small is good, 1 is no better than the mean.
+/// The sum over the targets of MAE / MAE of the mean: small is good. Of trainers of the same targets.
 double ScoreOf(const Trained& trained) {
   double sum = 0;
   for (const judging::Figures& of : trained.fit.figures)
@@ -72,6 +72,13 @@ Status CheckEmpty(const std::string& directory) {
   return Fail(ErrorKind::kInvalid, fmt::format("{}: not empty; remove it, or set another --output", directory));
 }
 
+/// More components within the limits, then smaller errors.
+bool IsBetter(const Trained& trained, const std::vector<bool>& is_kept, const GroupModel& best) {
+  const auto kept = std::ranges::count(is_kept, true);
+  const auto kept_by_best = std::ranges::count(best.is_kept, true);
+  return kept != kept_by_best ? kept > kept_by_best : ScoreOf(trained) < ScoreOf(best.trained);
+}
+
 /// Trains the group with each trainer, adds all figures to `rows`, and keeps the best.
 Result<GroupModel> TrainGroup(const Pipeline& config, const judging::DataFile& data, const judging::Machines& machines,
                               const std::string& name, std::vector<judging::PipelineRow>& rows) {
@@ -83,8 +90,7 @@ Result<GroupModel> TrainGroup(const Pipeline& config, const judging::DataFile& d
     of.trainer = trainer;
     of.output = config.of.output + "/" + name;
     KEPLER_TRY(Trained trained, TrainOn(of, data, machines, fmt::format("{}, {}: ", name, trainer)));
-    const bool is_better = best.is_kept.empty() || ScoreOf(trained) < ScoreOf(best.trained);
-    if (is_better) place = rows.size();
+    const size_t first = rows.size();
     std::vector<bool> is_kept;
     for (const judging::Figures& figures : trained.fit.figures) {
       rows.push_back({.group = name,
@@ -93,7 +99,9 @@ Result<GroupModel> TrainGroup(const Pipeline& config, const judging::DataFile& d
                       .exceeded = judging::Exceeded(config.limits, figures.errors)});
       is_kept.push_back(rows.back().exceeded.empty());
     }
-    if (is_better) std::tie(best.trained, best.is_kept) = std::pair(std::move(trained), std::move(is_kept));
+    if (!best.is_kept.empty() && !IsBetter(trained, is_kept, best)) continue;
+    place = first;
+    std::tie(best.trained, best.is_kept) = std::pair(std::move(trained), std::move(is_kept));
   }
   for (size_t i = 0; i < best.is_kept.size(); ++i) rows[place + i].is_written = best.is_kept[i];
   return best;
@@ -173,7 +181,7 @@ judging::PipelineReport ReportOf(const Pipeline& config, const judging::DataFile
   return report;
 }
 
-/// The components that no group predicts within the limits.
+/// The components that no group's best trainer predicts within the limits.
 std::vector<std::string_view> Lost(const std::vector<GroupModel>& models) {
   std::vector<std::string_view> lost;
   const std::vector<judging::Target>& targets = models.front().trained.all.targets;
@@ -212,8 +220,9 @@ Status RunAll(const Pipeline& given) {
   for (const GroupModel& model : models) KEPLER_CHECK_OK(RemoveSignature(config.of.output + "/" + model.group));
   const auto lost = Lost(models);
   if (lost.empty()) return {};
-  return Fail(ErrorKind::kInvalid, fmt::format("{}: no model of {} is within the limits; see {}/report.html", data.path,
-                                               fmt::join(lost, ", "), config.of.output));
+  return Fail(ErrorKind::kInvalid,
+              fmt::format("{}: the models of {} by the best trainers are above the limits; see {}/report.html",
+                          data.path, fmt::join(lost, ", "), config.of.output));
 }
 
 }  // namespace

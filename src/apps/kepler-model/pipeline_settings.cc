@@ -54,7 +54,7 @@ In DIR (--output):
   GROUP/model.json, card.md the model of each group, of the components within the limits
   GROUP/predictions.csv     the prediction of each tested row, for kepler-model plot
 
-Exit code 1 if a component is within the limits in no group; the report is written then, too.
+Exit code 1 if a component is within the limits by the best trainer of no group; the report is written then, too.
 
 Examples:
   kepler-model pipeline --data=node.csv --machine=machine.json --output=models

@@ -22,7 +22,7 @@ std::string_view ZoneOf(const PipelineRow& row) { return model::Name(row.figures
 /// What became of it.
 std::string Outcome(const PipelineRow& row) {
   if (!row.exceeded.empty()) return fmt::format("{}", fmt::join(row.exceeded, ", "));
-  return row.is_written ? "written" : "not the best";
+  return row.is_written ? "written" : "not the best trainer";
 }
 
 plot::Sheet Pairs(std::string caption, std::vector<std::string> head,
