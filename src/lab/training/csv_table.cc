@@ -69,11 +69,24 @@ class CsvReader {
     KEPLER_CHECK_OK(ReadRow());
     for (const Cell& cell : row_)
       table_.names_.emplace_back(Trim(std::string_view(table_.text_).substr(cell.begin, cell.size)));
+    KEPLER_CHECK_OK(CheckSeparators(line));
     std::vector<std::string_view> sorted(table_.names_.begin(), table_.names_.end());
     std::ranges::sort(sorted);
     const auto twice = std::ranges::adjacent_find(sorted);
     if (twice != sorted.end())
       return Fail(ErrorKind::kMalformed, fmt::format("line {}: two columns have the name '{}'", line, Shown(*twice)));
+    return {};
+  }
+
+  /// Spreadsheets of many countries write semicolons, and old ones on a Mac end lines with CR alone.
+  [[nodiscard]] Status CheckSeparators(size_t line) const {
+    if (std::ranges::any_of(table_.names_, [](const std::string& name) { return name.contains('\r'); }))
+      return Fail(ErrorKind::kMalformed, fmt::format("line {}: lines must end with LF or CR LF, not with CR", line));
+    if (table_.names_.size() > 1) return {};
+    for (const auto& [separator, shown] : {std::pair(';', "';'"), std::pair('\t', "tabs")})
+      if (table_.names_.front().contains(separator))
+        return Fail(ErrorKind::kMalformed,
+                    fmt::format("line {}: the columns must be separated by ',', not by {}", line, shown));
     return {};
   }
 

@@ -127,6 +127,12 @@ TEST(Table, Utf16_IsNamed) {
               HasSubstr("UTF-16"));
 }
 
+TEST(Table, OtherSeparatorsOfSpreadsheets_AreNamed) {
+  EXPECT_EQ(ErrorOf("a;b\n1,5;2\n"), "line 1: the columns must be separated by ',', not by ';'");
+  EXPECT_EQ(ErrorOf("\na\tb\n1\t2\n"), "line 2: the columns must be separated by ',', not by tabs");
+  EXPECT_EQ(ErrorOf("a,b\r1,2\r3,4\r"), "line 1: lines must end with LF or CR LF, not with CR");
+}
+
 TEST(Table, CellThatIsNoFiniteNumber_SaysWhereAndWhat) {
   EXPECT_THAT(NumberError("NaN"), AllOf(HasSubstr("line 3, column 2 ('watts')"), HasSubstr("'NaN'")));
   EXPECT_THAT(NumberError(""), AllOf(HasSubstr("line 3, column 2 ('watts')"), HasSubstr("empty")));
