@@ -31,8 +31,8 @@ using WorkloadFeatures = std::array<double, kWorkloadFeatures.size()>;
 
 /// Workloads are never predicted one by one: models of a node are not additive, and say nothing of a row that uses a
 /// thousandth of it. A linear model gives each workload its own terms; its idle power is unattributed. If the sum of
-/// the terms is not positive or not finite, CPU time is the weight. Who has CPU time but no events (lost time,
-/// residuals) is taken to have as many per nanosecond as the others on average.
+/// the terms is not positive or not finite, CPU time is the weight. A row with CPU time but without events (lost time,
+/// a residual) gets the mean number of events per nanosecond of the other rows.
 class ModelWeights final : public Weights {
  public:
   /// `clock`: measures the time of predictions. `clock` and `usage` must outlive the object.

@@ -128,7 +128,7 @@ std::string PhasesJson(const std::vector<dataset::Phase>& phases, const recorder
                      list, recorder::LengthOf(phases, pace));
 }
 
-/// Those that would be run here: where stress-ng is not installed nobody can say which it does not know.
+/// Prints the phases that would be run here. Without stress-ng, names of unknown stressors stay among them.
 Status PrintPhases(std::vector<dataset::Phase> phases, const recorder::Pace& pace, bool json) {
   const auto prepared = recorder::PrepareStressNg(phases, Note);
   if (!prepared && prepared.error().kind != ErrorKind::kNotFound) return std::unexpected(prepared.error());
