@@ -24,11 +24,11 @@ using asio::ip::tcp;
 std::string_view Advice(int err) {
   switch (err) {
     case EADDRINUSE:
-      return "; another process uses this port: stop it (ss -ltnp shows it) or set another web.listen-address";
+      return "; another process uses this port: stop it (ss -ltnp shows it) or set another listen address";
     case EACCES:
-      return "; ports below 1024 need CAP_NET_BIND_SERVICE: set a higher port in web.listen-address";
+      return "; ports below 1024 need CAP_NET_BIND_SERVICE: listen on a higher port";
     case EADDRNOTAVAIL:
-      return "; no interface of this machine has this address: correct web.listen-address";
+      return "; no interface of this machine has this address: correct the listen address";
     default:
       return "";
   }
@@ -92,7 +92,7 @@ std::expected<UniqueFd, int> Bind(const tcp::endpoint& endpoint, Purpose purpose
 
 Result<UniqueFd> Open(std::string_view address, std::span<const OwnAddress> ours, Purpose purpose) {
   const auto refuse = [address](std::string_view why) {
-    return Fail(ErrorKind::kInvalid, fmt::format("listen on \"{}\": {}; correct web.listen-address", address, why));
+    return Fail(ErrorKind::kInvalid, fmt::format("listen on \"{}\": {}; correct the listen address", address, why));
   };
   const auto parts = SplitHostPort(address);
   if (!parts) return refuse(parts.error().message);
@@ -114,8 +114,8 @@ Result<UniqueFd> Open(std::string_view address, std::span<const OwnAddress> ours
       if (const auto* own =
               err == EADDRINUSE || (fd && purpose == Purpose::kCheck) ? InTheWay(endpoint, ours) : nullptr) {
         return Fail(ErrorKind::kInvalid,
-                    fmt::format("listen on {}: this agent already listens there for {}; remove one of the two from "
-                                "web.listen-address",
+                    fmt::format("listen on {}: this program already listens there for {}; remove one of the two "
+                                "addresses",
                                 address, own->address));
       }
       if (fd) return *std::move(fd);

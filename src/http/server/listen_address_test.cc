@@ -50,7 +50,7 @@ TEST(CheckAddress, PortOfAnotherSocket_IsNoError_OfOurOwnItIs) {
   const auto again = LocalAddress(bound->get());
   EXPECT_TRUE(Listen(again)) << "the check must not keep an agent from its port";
   EXPECT_THAT(CheckAddress(again, std::vector<OwnAddress>{{"the first", bound->get()}}).error().message,
-              HasSubstr("this agent already listens there for the first"));
+              HasSubstr("this program already listens there for the first"));
   EXPECT_THAT(CheckAddress("192.0.2.1:1").error().message, HasSubstr("no interface of this machine"));
 }
 
@@ -68,7 +68,7 @@ using Pair = std::pair<const char*, const char*>;
 
 void ExpectInTheWay(const Pair& pair) {
   EXPECT_THAT(ErrorNextTo(pair.first, pair.second),
-              HasSubstr(": this agent already listens there for the first; remove one of the two"))
+              HasSubstr(": this program already listens there for the first; remove one of the two"))
       << pair.first << " " << pair.second;
 }
 

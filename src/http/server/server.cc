@@ -63,8 +63,7 @@ Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Server::~Server() { Stop(); }
 
 Result<std::unique_ptr<Server>> Server::Create(ServerOptions options) {
-  if (options.listen_addresses.empty())
-    return Fail(ErrorKind::kInvalid, "no listen address; set web.listen-address, for instance to :28282");
+  if (options.listen_addresses.empty()) return Fail(ErrorKind::kInvalid, "no listen address; set one, such as :28282");
   KEPLER_TRY(auto web,
              webconfig::WebSettings::Create(std::move(options.web_config_file), options.limits.web_check_time));
   auto impl = std::make_unique<Impl>(options.limits, std::move(web));

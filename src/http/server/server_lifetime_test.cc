@@ -109,14 +109,14 @@ TEST(Server, OneAddressByTwoNames_IsNotBlamedOnAnotherProcess) {
   const auto by_name = "localhost" + address.substr(address.rfind(':'));
   const auto server = Server::Create({.listen_addresses = {by_name, address}, .web_config_file = {}, .limits = {}});
   ASSERT_FALSE(server);
-  EXPECT_EQ(server.error().message, "listen on " + address + ": this agent already listens there for " + by_name +
-                                        "; remove one of the two from web.listen-address");
+  EXPECT_EQ(server.error().message, "listen on " + address + ": this program already listens there for " + by_name +
+                                        "; remove one of the two addresses");
 }
 
 TEST(Server, NoAddress_IsAnError) {
   const auto server = Server::Create({.listen_addresses = {}, .web_config_file = {}, .limits = {}});
   ASSERT_FALSE(server);
-  EXPECT_THAT(server.error().message, HasSubstr("web.listen-address"));
+  EXPECT_THAT(server.error().message, HasSubstr("no listen address; set one"));
 }
 
 TEST(ServerStop, AnswerThatIsBeingWritten_IsTheLastOfItsConnection) {
