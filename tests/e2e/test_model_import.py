@@ -65,11 +65,11 @@ class ImportPipelineTest(ModelTest):
             listed = json.loads(server.get("/models")[2])
         self.assertEqual({PREFIX + name for name in first[0]}, {model["name"] for model in listed["models"]})
 
-    def table(self, types):
+    def table(self, types, name="servers.csv"):
         lines = ["bpf_cpu_time_ms,bpf_page_cache_hit,package_power,node_type"]
         lines += [f"{100 * i},{i},{20 + i},{types[i % len(types)]}" for i in range(60)]
-        return self.write("servers.csv", "\n".join(lines) + "\n"), [lines[0]] + [line for line in lines[1:]
-                                                                               if not line.endswith(",0")]
+        others = [line for line in lines if not line.endswith(",0")]
+        return self.write(name, "\n".join(lines) + "\n"), others
 
     def test_each_model_is_tested_on_the_machines_that_did_not_train_it(self):
         data, others = self.table(types=(0, 3, 7))
@@ -88,6 +88,13 @@ class ImportPipelineTest(ModelTest):
             self.assertEqual(2.5, component["accuracy"]["mae_watts"])
             with open(f"{directory}/card.md", encoding="utf-8") as file:
                 self.assertIn("Errors on other machines", file.read())
+
+    def test_a_node_type_is_a_number_however_a_program_writes_it(self):
+        models, _ = self.imported(f"--data={self.table(types=(0, 3, 7))[0]}", "--group=node_type")
+        data, _ = self.table(types=("0.0", "3.0", "7.0"))  # as pandas writes a column of floats
+        written, _ = self.imported(f"--data={data}", "--group=node_type")
+        self.assertEqual({name: model["components"] for name, model in written.items()},
+                         {name: model["components"] for name, model in models.items()}, "not on its own machine's rows")
 
     def test_what_cannot_be_imported_or_tested_is_named(self):
         self.add(f"{GROUP}/GradientBoostingRegressorTrainer_0.zip", b"PK\x03\x04 and no more")
@@ -115,6 +122,8 @@ class ImportPipelineTest(ModelTest):
                 (1, [f"--pipeline={self.path('empty')}"], "SOURCE/OUTPUT/GROUP/MODEL.zip"),
                 (1, [f"--pipeline={self.path('nowhere')}"], "nowhere"),
                 (1, [f"--pipeline={self.pipeline}", f"--data={self.table(types=(0,))[0]}", "--group=node_type"], "single value"),
+                (1, [f"--pipeline={self.pipeline}", f"--data={self.table(types=('a', 'b'), name='words.csv')[0]}", "--group=node_type"],
+                 "('node_type'): 'a' is not a finite number"),
                 (2, [f"--pipeline={self.pipeline}", "--archive=a.zip"], "--pipeline"),
                 (2, [f"--pipeline={self.pipeline}", "--data=a.csv"], "--group"),
                 (2, ["--archive=a.zip", "--data=a.csv", "--group=b"], "--pipeline"),

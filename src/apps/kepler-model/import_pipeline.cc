@@ -34,7 +34,7 @@ using modelserver::StoredModel;
 /// Measurements of several machines, to test each model on machines that did not train it.
 struct OtherMachines {
   judging::DataFile data;
-  std::vector<std::string_view> types;  // of each row
+  std::vector<double> types;  // of each row; a number, however a program has written it
 };
 
 struct Line {
@@ -84,7 +84,7 @@ void TestOnOthers(const OtherMachines& others, const StoredModel& stored, Line& 
     line.untested_because = "its name does not end in the number of a node type";
     return;
   }
-  const std::string own = std::to_string(*stored.type);
+  const double own = *stored.type;
   Evaluation config;
   config.model = line.name;
   auto judged = EvaluateRows(config, line.model, others.data, [&](size_t row) { return others.types[row] != own; });
@@ -196,9 +196,7 @@ Result<std::optional<OtherMachines>> ReadOthers(const PipelineImport& config) {
   OtherMachines others;
   KEPLER_TRY(others.data, judging::ReadData(config.data));
   KEPLER_CHECK_OK(judging::ReadGroups(others.data, config.group));
-  KEPLER_TRY(const size_t column, judging::FindColumn(others.data, config.group));
-  const auto texts = others.data.table.Texts(column);
-  others.types.assign(texts.begin(), texts.end());
+  KEPLER_TRY(others.types, judging::ReadNumbers(others.data, config.group));
   return others;
 }
 
