@@ -10,11 +10,9 @@
 
 #include <atomic>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "base/unique_fd.h"

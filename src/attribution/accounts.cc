@@ -1,8 +1,5 @@
 #include "attribution/accounts.h"
 
-#include <algorithm>
-#include <utility>
-
 namespace kepler::attribution {
 
 template <class Identity>

@@ -1,7 +1,6 @@
 #include "attribution/idle_baseline.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <utility>
 

@@ -1,7 +1,6 @@
 #include "attribution/ledger.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/check.h"
 #include "base/text.h"

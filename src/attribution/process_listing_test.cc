@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <string>
 
 #include "attribution/ledger_test_util.h"
 

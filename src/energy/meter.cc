@@ -3,8 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <span>
-#include <string>
 #include <utility>
 
 #include "energy/meter_domain.h"

@@ -7,7 +7,6 @@
 #include <exception>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <stop_token>
 #include <utility>
 

@@ -6,7 +6,6 @@
 
 #include "attribution/counter_weights.h"
 #include "attribution/model_weights.h"
-#include "attribution/weights.h"
 #include "workload/identity_of.h"
 
 namespace kepler::pipeline {

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include "pipeline/node_test_util.h"
-#include "pipeline/node_tick.h"
 
 namespace kepler::pipeline {
 namespace {

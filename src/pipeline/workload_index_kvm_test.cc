@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <deque>
-#include <memory>
 #include <string>
 
 #include "base/text.h"

@@ -11,7 +11,6 @@
 #include <string>
 
 #include "activity/bpf/bpf_source.h"
-#include "activity/bpf/facts.h"
 #include "activity/bpf/programs.h"
 #include "activity/live_test_util.h"
 #include "os/file.h"

@@ -15,7 +15,6 @@
 
 #include "activity/bpf/bpf_options_test_util.h"
 #include "activity/bpf/bpf_source.h"
-#include "activity/bpf/facts.h"
 #include "activity/bpf/programs.h"
 #include "os/file.h"
 #include "testing/fake_tree.h"

@@ -14,7 +14,6 @@
 #include <activity.skel.h>
 
 #include "activity/bpf/libbpf_log.h"
-#include "base/unique_fd.h"
 
 namespace kepler::activity::bpf {
 

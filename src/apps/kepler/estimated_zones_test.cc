@@ -9,7 +9,6 @@
 #include <set>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "apps/kepler/wiring.h"
 #include "pipeline/node_test_util.h"

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <string>
 
-#include "os/file.h"
 #include "testing/fake_tree.h"
 
 namespace kepler::agent {

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include <chrono>
-#include <string>
 
 #include "apps/kepler/config_test_util.h"
 

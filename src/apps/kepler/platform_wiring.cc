@@ -4,11 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <memory>
-#include <string>
 #include <utility>
 
-#include "base/clock.h"
 #include "energy/hwmon/acpi_meter.h"
 #include "energy/platform/ipmi/dcmi_source.h"
 #include "energy/platform/redfish/redfish_source.h"

@@ -10,7 +10,6 @@
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
-#include <string>
 #include <system_error>
 #include <vector>
 

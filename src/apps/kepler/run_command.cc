@@ -4,22 +4,17 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <thread>
-#include <utility>
 
 #include "apps/kepler/gated_command.h"
 #include "apps/kepler/rules.h"
 #include "apps/kepler/run_report.h"
 #include "apps/kepler/this_node.h"
-#include "apps/kepler/wiring.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "base/text.h"
 #include "cgroup/command_group.h"
 #include "cgroup/owner.h"
 #include "export/stdout/text_table.h"

@@ -5,14 +5,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <string_view>
 #include <utility>
 
 #include "apps/kepler/node_api.h"
 #include "apps/kepler/top_client.h"
 #include "apps/kepler/wiring.h"
 #include "base/host_port.h"
-#include "base/text.h"
 #include "daemon/descriptor_budget.h"
 #include "status/zone_origin.h"
 

@@ -1,6 +1,5 @@
 #include "apps/kepler/top_settings.h"
 
-#include <cmath>
 #include <string_view>
 
 #include "http/client/url.h"

@@ -2,15 +2,11 @@
 
 #include <fmt/core.h>
 
-#include <array>
 #include <filesystem>
 #include <system_error>
-#include <utility>
 
 #include "energy/hwmon/acpi_meter.h"
-#include "energy/hwmon/chip_rules.h"
 #include "os/dirents.h"
-#include "os/file.h"
 
 namespace kepler::energy::hwmon {
 

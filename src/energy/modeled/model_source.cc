@@ -1,7 +1,6 @@
 #include "energy/modeled/model_source.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <span>
 #include <utility>

@@ -9,7 +9,6 @@
 
 #include "energy/rapl/x86_model.h"
 #include "os/dirents.h"
-#include "os/file.h"
 
 namespace kepler::energy::rapl {
 namespace {

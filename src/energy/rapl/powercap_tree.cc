@@ -12,7 +12,6 @@
 #include "base/parse.h"
 #include "base/text.h"
 #include "os/dirents.h"
-#include "os/file.h"
 
 namespace kepler::energy::rapl {
 

@@ -1,6 +1,5 @@
 #include "energy/rapl/rapl_interfaces.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "energy/rapl/msr_source.h"

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "energy/platform/ipmi/sensor_messages.h"
 #include "energy/platform/ipmi/simulated_bmc.h"
 

@@ -8,7 +8,6 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "energy/platform/redfish/resource.h"
-#include "energy/platform/redfish/sensors.h"
 #include "http/client/redirection.h"
 #include "http/client/retry.h"
 #include "json/stream.h"

@@ -11,7 +11,6 @@
 
 #include "base/log.h"
 #include "energy/hwmon/acpi_meter.h"
-#include "energy/platform/sysfs/acpi_coverage.h"
 #include "os/dirents.h"
 
 namespace kepler::energy::platform::sysfs {

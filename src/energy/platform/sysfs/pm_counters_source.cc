@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "base/parse.h"
-#include "base/text.h"
 #include "energy/power_limits.h"
 #include "os/dirents.h"
 
