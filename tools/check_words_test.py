@@ -1,39 +1,12 @@
 #!/usr/bin/env python3
 """Tests of tools/check_words.py on a small repository."""
-import subprocess
-import sys
-import tempfile
 import unittest
-from pathlib import Path
 
-TOOL = Path(__file__).resolve().parent / "check_words.py"
+from checked_tree import CheckedTree
 
 
-class CheckWords(unittest.TestCase):
-    def setUp(self):
-        self.tree = tempfile.TemporaryDirectory()
-        self.addCleanup(self.tree.cleanup)
-        subprocess.run(["git", "init", "-q", self.tree.name], check=True)
-
-    def write(self, path, text):
-        file = Path(self.tree.name) / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
-        subprocess.run(["git", "-C", self.tree.name, "add", path], check=True)
-
-    def run_tool(self):
-        done = subprocess.run([sys.executable, TOOL, self.tree.name], capture_output=True, text=True, check=False)
-        return done.returncode, done.stdout
-
-    def assert_clean(self):
-        code, output = self.run_tool()
-        self.assertEqual(code, 0, output)
-
-    def assert_finding(self, *parts):
-        code, output = self.run_tool()
-        self.assertEqual(code, 1, output)
-        for part in parts:
-            self.assertIn(part, output)
+class CheckWords(CheckedTree):
+    TOOL = "check_words.py"
 
     def test_plain_sentences_pass(self):
         self.write("docs/a.md", "Set the maximum number of processes. Besides, the file is read.\n")
