@@ -17,12 +17,10 @@
 
 namespace kepler::energy::rapl {
 
-/// Path of the msr device of each CPU; "%d" stands for the number of the CPU.
-inline constexpr std::string_view kMsrDevicePath = "/dev/cpu/%d/msr";
-
 class MsrSource final : public EnergySource {
  public:
-  /// `zones`: as of PowercapSource. `device_path` contains "%d". `clock` must outlive the source.
+  /// `zones`: as of PowercapSource. `device_path`: of the msr device of each CPU; "%d" stands for the number of the
+  /// CPU. `clock` must outlive the source.
   MsrSource(std::string sysfs, const std::vector<std::string>& zones, std::string device_path, const Clock& clock);
 
   [[nodiscard]] std::string_view Name() const override { return "rapl"; }

@@ -52,7 +52,6 @@ Result<DcmiReading> ParseDcmiPower(Bytes answer) {
   reading.watts = Word(body, 1);
   reading.min = Word(body, 3);
   reading.max = Word(body, 5);
-  reading.average = Word(body, 7);
   reading.at = std::chrono::sys_seconds(std::chrono::seconds(DoubleWord(body, 9)));
   reading.period = std::chrono::milliseconds(DoubleWord(body, 13));
   reading.is_active = (body[17] & kActive) != 0;

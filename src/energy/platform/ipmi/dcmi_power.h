@@ -14,7 +14,6 @@ struct DcmiReading {
   uint16_t watts = 0;                   // now
   uint16_t min = 0;                     // of the period
   uint16_t max = 0;                     // of the period
-  uint16_t average = 0;                 // of the period
   std::chrono::sys_seconds at{};        // by the clock of the BMC, which is often wrong
   std::chrono::milliseconds period{0};  // over which the BMC takes its statistics
   bool is_active = false;               // the BMC measures power

@@ -15,7 +15,6 @@ namespace {
 constexpr size_t kOwner = 5;
 constexpr size_t kLun = 6;
 constexpr size_t kNumber = 7;
-constexpr size_t kEntity = 8;
 constexpr size_t kUnits = 20;
 constexpr size_t kBaseUnit = 21;
 constexpr size_t kModifierUnit = 22;
@@ -98,7 +97,6 @@ Result<std::optional<PowerSensor>> ParsePowerSensor(Bytes record) {
   sensor.owner = record[kOwner];
   sensor.lun = record[kLun] & 0x03;
   sensor.number = record[kNumber];
-  sensor.entity = record[kEntity];
   sensor.format = static_cast<RawFormat>(record[kUnits] >> 6);
   sensor.m = TenBits(record, kM);
   sensor.b = TenBits(record, kB);

@@ -34,7 +34,6 @@ struct PowerSensor {
   uint8_t owner = 0;   // address of the controller that reads it; the BMC is 0x20
   uint8_t lun = 0;     // logical unit of the owner
   uint8_t number = 0;  // within that unit
-  uint8_t entity = 0;  // 0x0A power supply, 0x03 processor, …
   RawFormat format = RawFormat::kUnsigned;
   int m = 1;           // 10 bits, signed
   int b = 0;           // 10 bits, signed

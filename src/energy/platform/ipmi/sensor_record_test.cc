@@ -35,7 +35,6 @@ TEST(SensorRecord, Parse_FullRecord_GivesTheSensor) {
   EXPECT_EQ((*sensor)->owner, 0x20);
   EXPECT_EQ((*sensor)->lun, 0);
   EXPECT_EQ((*sensor)->number, 0x51);
-  EXPECT_EQ((*sensor)->entity, 0x07);
   EXPECT_EQ((*sensor)->ToPower(54), Power::Watts(216));
 }
 
