@@ -17,7 +17,6 @@ IDENTITY = "snapshot/identity"
 
 SOURCES = {"base", "os", "status", "energy"}
 ACTIVITY = {"base", "os", "cgroup", "status", "activity"}
-WORKLOAD = {"base", "os", "cgroup", IDENTITY, "status", "workload"}
 SEES = {
     "base": set(),
     "os": {"base"},
@@ -36,22 +35,20 @@ SEES = {
     "http/grpc": {"base", "http/client"},
     "http/server": {"base", "status", "http/webconfig"},
     "http/webconfig": {"base", "settings"},  # the web file is one more table
-    "energy": {"base", "os", "status"},
+    "energy": {"base", "status"},
     "energy/rapl": SOURCES,
     "energy/hwmon": SOURCES,
     "energy/platform/ipmi": SOURCES,
     "energy/platform/redfish": SOURCES | {"http/client", "json", "settings"},
     "energy/platform/sysfs": SOURCES | {"energy/hwmon"},
-    "energy/gpu": SOURCES,
-    "energy/passthrough": SOURCES,
     "energy/modeled": SOURCES | {"model"},
     "energy/simulated": SOURCES,
     "activity": {"base", "os", "cgroup", "status"},
     "activity/bpf": ACTIVITY,
     "activity/procfs": ACTIVITY,
-    "workload": {"base", "os", "cgroup", IDENTITY, "status", "workload/hypervisor", "workload/kubernetes"},
-    "workload/hypervisor": WORKLOAD,
-    "workload/kubernetes": WORKLOAD | {"http/client", "json", "yaml"},
+    "workload": {"base", "os", "cgroup", IDENTITY, "status", "workload/hypervisor"},
+    "workload/hypervisor": {"base", "os", "cgroup", IDENTITY},
+    "workload/kubernetes": {"base", "http/client", "json", "workload", "yaml"},
     "export/series": {"base", "snapshot", "status"},
     "export/prometheus": {"base", "snapshot", "status", "export/series"},
     "export/stdout": {"base", "snapshot", "status"},
@@ -68,11 +65,11 @@ SEES = {
     "model_store": {"base", "os", "model", "http/client", "status"},
     "lab/pickle": {"base", "json", "model"},
     "lab/files": {"base", "json", "lab/pickle", "model"},
-    "lab/dataset": {"base", "json", "model", "recording"},
+    "lab/dataset": {"base", "model", "recording"},
     "lab/training": {"base", "model"},
     "lab/plot": {"base"},
     "lab/judging": {"base", "json", "model", "lab/dataset", "lab/files", "lab/plot", "lab/training"},
-    "lab/recorder": {"base", "daemon", "json", "model", "http/client", "http/retrying", "lab/dataset", "recording"},
+    "lab/recorder": {"base", "daemon", "json", "http/retrying", "lab/dataset", "recording"},
     "modelserver": {"base", "json", "model", "lab/files", "lab/judging", "lab/plot", "http/server"},
     "modelserver/estimator": {"base", "json", "model", "modelserver"},
     "modelserver/jobs": {"base", "json", "lab/files", "http/server", "modelserver"},
@@ -83,7 +80,7 @@ SEES = {
 }
 LAB = {room for room in SEES if room.startswith("lab/")}
 SEES["apps/kepler"] = set(SEES) - LAB - {"modelserver", "modelserver/estimator", "modelserver/jobs", "testing"}
-SEES["apps/kepler-model"] = LAB | {"base", "daemon", "http/client", "http/retrying", "http/server", "json", "model", "model_store",
+SEES["apps/kepler-model"] = LAB | {"base", "daemon", "http/retrying", "http/server", "json", "model", "model_store",
                                  "modelserver", "modelserver/estimator", "modelserver/jobs", "os", "recording", "settings"}
 
 # The namespace of a room is its path: src/energy/rapl is kepler::energy::rapl. `export` is a keyword of C++, and `stdout` a macro.

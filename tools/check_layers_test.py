@@ -14,7 +14,7 @@ class CheckLayers(CheckedTree):
         self.write("os/file.h", '#include "base/result.h"\n')
 
     def test_allowed_edges_pass(self):
-        self.write("energy/meter.h", '#include "os/file.h"\n')
+        self.write("energy/meter.h", '#include "base/result.h"\n')
         self.write("energy/rapl/source.cc", '#include "energy/meter.h"\n#include "base/result.h"\n')
         self.write("energy/rapl/CMakeLists.txt", "kepler_library(energy_rapl SOURCES source.cc DEPS kepler::energy)\n")
         self.assert_clean()
