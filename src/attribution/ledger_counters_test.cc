@@ -17,8 +17,7 @@ constexpr HardwareEvents kSome = {100, 200, 3};
 
 TEST_F(LedgerTest, NothingCounted_NoEventsInTheTables) {
   Begin();
-  const Row a = Process(1);
-  ledger_.UseProcess(a, milliseconds(10));
+  Ran(1, milliseconds(10));
   const auto& s = Settle(10);
   EXPECT_TRUE(s.processes.events.empty());
   EXPECT_TRUE(s.containers.events.empty());
@@ -76,8 +75,7 @@ TEST_F(CountersLedgerTest, EachZoneByItsOwnEvents) {
 
 TEST_F(CountersLedgerTest, NobodyCounts_CpuTimeAndSaysSo) {
   Begin();
-  const Row a = Process(1);
-  ledger_.UseProcess(a, milliseconds(10));
+  Ran(1, milliseconds(10));
   ledger_.UseUnattributed(milliseconds(30));
   const auto& s = SettleBoth(40);
   EXPECT_EQ(Joules(s.processes.energy_at(0, 0)), 10);

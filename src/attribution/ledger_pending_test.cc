@@ -85,8 +85,7 @@ TEST_F(LedgerPending, EndedBeforeItsName_IsShownAfterItAndDepartsThen) {
   Settle(0);
   ASSERT_EQ(snapshot_.pods.rows(), 1u);
   EXPECT_EQ(Joules(snapshot_.pods.energy_at(0, 0)), 30);
-  Begin();
-  Settle(0);
+  Idle();
   EXPECT_EQ(snapshot_.pods.state.at(0), snapshot::State::kTerminated);
   EXPECT_EQ(PodJoules(), 30);
 }

@@ -76,10 +76,7 @@ TEST_F(LedgerShortLivedTest, EveryZoneFollowsTheDecisionOfThePrimary) {
 }
 
 TEST_F(LedgerShortLivedTest, PidOfAnExitedProcess_OlderOneDeparts) {
-  Begin();
-  const Row old = Process(7);
-  ledger_.UseProcess(old, milliseconds(10));
-  Settle(30);
+  const Row old = RunAlone(7, 30);
   Begin();
   ledger_.EndProcess(old);
   ledger_.UseShortLived(ShortLived(7, milliseconds(10)));
@@ -92,8 +89,7 @@ TEST_F(LedgerShortLivedTest, PidOfAnExitedProcess_OlderOneDeparts) {
 TEST_F(LedgerShortLivedTest, PidOfAProcessStartedAfterIt_ShortLivedGivesWay) {
   Begin();
   ledger_.UseShortLived(ShortLived(7, milliseconds(20)));
-  const Row young = Process(7);
-  ledger_.UseProcess(young, milliseconds(10));
+  Ran(7, milliseconds(10));
   const auto& s = Settle(30);
   ASSERT_EQ(s.processes.rows(), 1u);
   EXPECT_EQ(s.processes.state[0], State::kRunning);
@@ -102,10 +98,7 @@ TEST_F(LedgerShortLivedTest, PidOfAProcessStartedAfterIt_ShortLivedGivesWay) {
 }
 
 TEST_F(LedgerShortLivedTest, PidOfAProcessOfAnEarlierTick_ShortLivedGivesWay) {
-  Begin();
-  const Row young = Process(7);
-  ledger_.UseProcess(young, milliseconds(10));
-  Settle(10);
+  const Row young = RunAlone(7, 10);
   Begin();
   ledger_.UseShortLived(ShortLived(7, milliseconds(20)));  // whoever had the pid before: its record came late
   ledger_.UseProcess(young, milliseconds(10));

@@ -33,10 +33,7 @@ TEST_F(LedgerTest, TwoProcesses_ShareByTime) {
 }
 
 TEST_F(LedgerTest, QuietTick_NothingFallsAndAllIsUnattributed) {
-  Begin();
-  const Row a = Process(1);
-  ledger_.UseProcess(a, milliseconds(300));
-  Settle(10);
+  const Row a = RunAlone(1, 10);
   Begin();
   ledger_.UseProcess(a, milliseconds(0));
   const auto& s = Settle(7);
@@ -46,10 +43,7 @@ TEST_F(LedgerTest, QuietTick_NothingFallsAndAllIsUnattributed) {
 }
 
 TEST_F(LedgerTest, EndedBelowThreshold_Departs) {
-  Begin();
-  const Row a = Process(1);
-  ledger_.UseProcess(a, milliseconds(300));
-  Settle(9);
+  const Row a = RunAlone(1, 9);
   Begin();
   ledger_.EndProcess(a);
   const auto& s = Settle(0);
@@ -58,10 +52,7 @@ TEST_F(LedgerTest, EndedBelowThreshold_Departs) {
 }
 
 TEST_F(LedgerTest, EndedAboveThreshold_StaysListedForTheRetentionWithoutPower) {
-  Begin();
-  const Row a = Process(1);
-  ledger_.UseProcess(a, milliseconds(300));
-  Settle(20);
+  const Row a = RunAlone(1, 20);
   Begin();
   ledger_.UseProcess(a, milliseconds(100));  // its last slice
   ledger_.EndProcess(a);
@@ -75,16 +66,14 @@ TEST_F(LedgerTest, EndedAboveThreshold_StaysListedForTheRetentionWithoutPower) {
     Settle(0);
     ASSERT_EQ(snapshot_.processes.rows(), 1u);
   }
-  Begin();
-  Settle(0);
+  Idle();
   EXPECT_EQ(snapshot_.processes.rows(), 0u);
   EXPECT_EQ(UnlistedJoules(Level::kProcess, Unlisted::kDeparted), 25);
 }
 
 TEST_F(LedgerTest, NeverPublished_IsCapped) {
   Begin();
-  const Row a = Process(1);
-  ledger_.UseProcess(a, milliseconds(300));
+  const Row a = Ran(1, milliseconds(300));
   ledger_.EndProcess(a);
   Settle(3);
   EXPECT_EQ(UnlistedJoules(Level::kProcess, Unlisted::kCapped), 3);
@@ -92,14 +81,10 @@ TEST_F(LedgerTest, NeverPublished_IsCapped) {
 }
 
 TEST_F(LedgerTest, PidReusedInTheSameTick_OldDepartsNewStartsAtZero) {
-  Begin();
-  const Row old = Process(7);
-  ledger_.UseProcess(old, milliseconds(300));
-  Settle(50);
+  const Row old = RunAlone(7, 50);
   Begin();
   ledger_.EndProcess(old);
-  const Row young = Process(7);
-  ledger_.UseProcess(young, milliseconds(1));
+  Ran(7, milliseconds(1));
   const auto& s = Settle(1);
   ASSERT_EQ(s.processes.rows(), 1u);
   EXPECT_EQ(Joules(s.processes.energy_at(0, 0)), 1);
@@ -107,10 +92,7 @@ TEST_F(LedgerTest, PidReusedInTheSameTick_OldDepartsNewStartsAtZero) {
 }
 
 TEST_F(LedgerTest, PidReusedWhileTerminatedIsListed_OldDeparts) {
-  Begin();
-  const Row old = Process(7);
-  ledger_.UseProcess(old, milliseconds(300));
-  Settle(50);
+  const Row old = RunAlone(7, 50);
   Begin();
   ledger_.EndProcess(old);
   Settle(0);
@@ -220,8 +202,7 @@ TEST_F(LedgerTest, Residual_IsUnseenAtProcessLevelAndTheContainersOwn) {
 
 TEST_F(LedgerTest, ContainerComesBackWhileListed_GoesOn) {
   ChargeBox(Box("c1"), 40);
-  Begin();
-  Settle(0);
+  Idle();
   EXPECT_EQ(snapshot_.containers.state[0], State::kTerminated);
   ChargeBox(Box("c1"), 2);
   EXPECT_EQ(snapshot_.containers.state[0], State::kRunning);
@@ -232,8 +213,7 @@ TEST_F(LedgerTest, TickWithoutAScan_NobodyEnds) {
   Begin();
   const Row pod = ledger_.Pod({"uid", "", ""});
   const Row box = ledger_.Container({"c1", "", "containerd", "uid"}, pod);
-  const Row a = Process(1, {box, kNoRow, pod});
-  ledger_.UseProcess(a, milliseconds(10));
+  const Row a = Ran(1, milliseconds(10), {box, kNoRow, pod});
   Settle(4);
   Begin();
   SettleZones({{Energy::Joules(6), Power::Watts(6), true}}, 1, Scan::kFailed);
@@ -281,10 +261,7 @@ TEST_F(LedgerTest, ContainerShowsAnotherName_FirstStaysAndSeriesGoesOn) {
 }
 
 TEST_F(LedgerTest, ZoneAppended_OldTotalsStay) {
-  Begin();
-  const Row a = Process(1);
-  ledger_.UseProcess(a, milliseconds(300));
-  Settle(30);
+  const Row a = RunAlone(1, 30);
   ledger_.SetZones({{"package", "p", "fake"}, {"dram", "d", "fake"}}, 0);
   Begin();
   ledger_.UseProcess(a, milliseconds(300));
@@ -295,8 +272,7 @@ TEST_F(LedgerTest, ZoneAppended_OldTotalsStay) {
 
 TEST_F(LedgerTest, UnattributedTime_TakesItsShare) {
   Begin();
-  const Row a = Process(1);
-  ledger_.UseProcess(a, milliseconds(100));
+  Ran(1, milliseconds(100));
   ledger_.UseUnattributed(milliseconds(300));
   Settle(40);
   EXPECT_EQ(Joules(snapshot_.unattributed[0]), 30);
@@ -332,10 +308,7 @@ class NoTerminatedLedgerTest : public CappedLedgerTest {
   NoTerminatedLedgerTest() : CappedLedgerTest(0) {}
 };
 TEST_F(NoTerminatedLedgerTest, MaxZero_NothingIsListedAfterItsEnd) {
-  Begin();
-  const Row a = Process(1);
-  ledger_.UseProcess(a, milliseconds(10));
-  Settle(100);
+  const Row a = RunAlone(1, 100);
   Begin();
   ledger_.EndProcess(a);
   Settle(0);

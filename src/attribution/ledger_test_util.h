@@ -61,6 +61,24 @@ class LedgerTest : public ::testing::Test {
     identity.comm = std::move(comm);
     return ledger_.OpenProcess(std::make_shared<const snapshot::ProcessIdentity>(identity), groups);
   }
+  /// A process that ran for that long in this tick.
+  Row Ran(int32_t pid, Nanoseconds cpu, const Groups& groups = {}) {
+    const Row row = Process(pid, groups);
+    ledger_.UseProcess(row, cpu);
+    return row;
+  }
+  /// A tick in which only this new process runs.
+  Row RunAlone(int32_t pid, int64_t joules) {
+    Begin();
+    const Row row = Ran(pid, std::chrono::milliseconds(300));
+    Settle(joules);
+    return row;
+  }
+  /// A tick without energy.
+  void Idle() {
+    Begin();
+    Settle(0);
+  }
   static snapshot::ContainerIdentity Box(std::string id, std::string name = "") {
     return {std::move(id), std::move(name), "docker", ""};
   }

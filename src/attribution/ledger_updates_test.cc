@@ -21,16 +21,14 @@ TEST_F(LedgerTest, Closed_NamesEndedGroupsAndFreedRowsOfTheTick) {
   ledger_.UseResidual({box, kNoRow, pod}, milliseconds(100));
   Settle(1000);
   EXPECT_THAT(ledger_.closed_containers().ended, IsEmpty());
-  Begin();
-  Settle(0);
+  Idle();
   EXPECT_THAT(ledger_.closed_containers().ended, ElementsAre(box));
   EXPECT_THAT(ledger_.closed_containers().freed, ElementsAre(small)) << "it used too little to stay listed";
   EXPECT_THAT(ledger_.closed_pods().ended, ElementsAre(pod));
   Begin();
   EXPECT_THAT(ledger_.closed_containers().ended, IsEmpty());
   now_ += std::chrono::hours(1);
-  Begin();
-  Settle(0);
+  Idle();
   EXPECT_THAT(ledger_.closed_containers().freed, ElementsAre(box)) << "no longer listed";
   EXPECT_THAT(ledger_.closed_pods().freed, ElementsAre(pod));
 }

@@ -77,8 +77,7 @@ TEST_F(LedgerVm, EndedInThisTick_LastSliceIsTheOldOnesAndTheNewOneStartsAtZero) 
 
 TEST_F(LedgerVm, EndedAndListed_AnotherOwnersDepartsIt) {
   ledger_.EndProcess(Run());
-  Begin();
-  Settle(0);
+  Idle();
   ExpectOneVm(20, State::kTerminated, "web");
   Begin();
   ledger_.UseProcess(InVm(2, ledger_.Vm(kFalseWeb, kOther)), milliseconds(300));
@@ -89,8 +88,7 @@ TEST_F(LedgerVm, EndedAndListed_AnotherOwnersDepartsIt) {
 
 TEST_F(LedgerVm, EndedAndListed_SameOwnersGoesOn) {
   ledger_.EndProcess(Run());
-  Begin();
-  Settle(0);
+  Idle();
   Begin();
   ledger_.UseProcess(InVm(2, ledger_.Vm(kWebVm, kOwner)), milliseconds(300));
   Settle(5);

@@ -60,8 +60,7 @@ TEST_F(LedgerDeviceTest, EachZoneIsSplitOverItsOwnUsers) {
 
 TEST_F(LedgerDeviceTest, NobodyUsedTheDevice_ItsEnergyIsUnattributed) {
   Begin();
-  const Row a = Process(1);
-  ledger_.UseProcess(a, milliseconds(10));
+  Ran(1, milliseconds(10));
   const auto& s = SettleBoth(40, 80);
   EXPECT_EQ(Joules(s.processes.energy_at(0, 0)), 40);
   EXPECT_EQ(Joules(s.unattributed[1]), 80);
@@ -69,8 +68,7 @@ TEST_F(LedgerDeviceTest, NobodyUsedTheDevice_ItsEnergyIsUnattributed) {
 
 TEST_F(LedgerDeviceTest, DeviceIsUsedWithoutTheProcessors) {
   Begin();
-  const Row a = Process(1);
-  ledger_.UseProcess(a, milliseconds(0));
+  const Row a = Ran(1, milliseconds(0));
   UseDevice(a, milliseconds(1));
   const auto& s = SettleBoth(7, 80);
   EXPECT_EQ(Joules(s.processes.energy_at(0, 1)), 80);
@@ -88,8 +86,7 @@ TEST_F(LedgerDeviceTest, WhoUsedTheDeviceIsGone_IsFoundOut) {
 TEST_F(LedgerTest, ZoneWithoutWeights_IsTheNodesAlone) {
   ledger_.SetZones({kPackage, {"platform", "psu", "fake"}}, 0);
   Begin();
-  const Row a = Process(1);
-  ledger_.UseProcess(a, milliseconds(10));
+  Ran(1, milliseconds(10));
   const auto& s = SettleCharges({Split(40, *weights_), OfNode(100)});
   EXPECT_EQ(Joules(s.node[1].total), 100);
   EXPECT_EQ(s.node[1].power.watts(), 100);
@@ -188,8 +185,7 @@ TEST_F(LedgerTest, ZoneOfTheMachine_AtTheEndHasNoColumnPerWorkload) {
 TEST_F(LedgerTest, ZoneOfTheMachine_FollowedByAnother_GetsAColumnAndLosesItAgain) {
   ledger_.SetZones({kPackage, Machine()}, 0);
   Begin();
-  const Row a = Process(1);
-  ledger_.UseProcess(a, milliseconds(10));
+  const Row a = Ran(1, milliseconds(10));
   SettleCharges({Split(40, *weights_), OfNode(90)});
   ledger_.SetZones({kPackage, Machine(), kDram}, 0);
   Begin();
