@@ -1,16 +1,15 @@
 """A cluster of one node that speaks the protocol: API server and kubelet over TLS, with tokens."""
 import contextlib
-import http.server
 import json
 import os
 import shutil
-import ssl
 import subprocess
 import threading
 import time
 import urllib.parse
 
 from harness import require, scratch_directory
+from http_double import Handler, HttpServer
 
 NODE = "node-1"
 
@@ -69,35 +68,24 @@ class Cluster(contextlib.AbstractContextManager):
     def __enter__(self):
         make_certificates(self.directory)
         self.write_token(self.token)
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(f"{self.directory}/server.crt", f"{self.directory}/server.key")
         cluster = self
 
-        class Answer(http.server.BaseHTTPRequestHandler):
+        class Answer(Handler):
             def do_GET(self):  # pylint: disable=invalid-name
                 cluster.answer(self)
-
-            def log_message(self, *_):
-                pass
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answer)
-        self.server.daemon_threads = True
-        self.server.socket = context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
-        self.thread = threading.Thread(target=self.server.serve_forever)
-        self.thread.start()
+        self.server = HttpServer(Answer, (f"{self.directory}/server.crt", f"{self.directory}/server.key")).__enter__()
         with open(self.kubeconfig, "w", encoding="ascii") as file:
             json.dump({"apiVersion": "v1", "kind": "Config", "current-context": "e2e",
                        "contexts": [{"name": "e2e", "context": {"cluster": "e2e", "user": "agent"}}],
                        "clusters": [{"name": "e2e", "cluster": {
-                           "server": f"https://127.0.0.1:{self.server.server_port}", "certificate-authority": "ca.crt"}}],
+                           "server": self.server.url, "certificate-authority": "ca.crt"}}],
                        "users": [{"name": "agent", "user": {"tokenFile": "token"}}]}, file)
         return self
 
     def __exit__(self, *_):
         self.done.set()
         self.cut_watches()
-        self.server.shutdown()
-        self.thread.join()
-        self.server.server_close()
+        self.server.__exit__()
         shutil.rmtree(self.directory)
 
     @property
@@ -158,7 +146,7 @@ class Cluster(contextlib.AbstractContextManager):
         if request.path == f"/api/v1/nodes/{NODE}":
             return self.send(request, 200, {"kind": "Node", "status": {
                 "addresses": [{"type": "InternalIP", "address": "127.0.0.1"}],
-                "daemonEndpoints": {"kubeletEndpoint": {"Port": self.server.server_port}}}})
+                "daemonEndpoints": {"kubeletEndpoint": {"Port": self.server.port}}}})
         path, _, query = request.path.partition("?")
         wanted = urllib.parse.parse_qs(query)
         if path not in ("/pods", "/api/v1/pods"):

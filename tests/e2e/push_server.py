@@ -1,20 +1,9 @@
 """A server that receives the requests of an exporter that pushes. A test chooses its answers."""
-import contextlib
-import http.server
-import socketserver
-import ssl
-import subprocess
 import tempfile
 import threading
 
 from harness import free_port, run_to_end
-
-
-def make_certificate(folder):
-    """Writes cert.pem and key.pem for 127.0.0.1."""
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
-                    "-subj", "/CN=collector", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "key.pem", "-out",
-                    "cert.pem"], cwd=folder, check=True, capture_output=True)
+from http_double import Handler, HttpServer
 
 
 def check_refused(test, exporter, settings, key):
@@ -29,7 +18,7 @@ def check_refused(test, exporter, settings, key):
             test.assertIn(f"{file.name}:1: exporter.{exporter}.", output)
 
 
-class PushServer(contextlib.AbstractContextManager):
+class PushServer(HttpServer):
     """`answer(handler, number)` answers request `number` in place of say_ok(); it returns whether the request counts as taken.
     `tls`: (certificate, key) as files. `port`: 0 for any."""
 
@@ -40,7 +29,7 @@ class PushServer(contextlib.AbstractContextManager):
         self.requests, self.answer = 0, answer
         server = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Request(Handler):
             protocol_version = "HTTP/1.1"
 
             def do_POST(self):
@@ -54,13 +43,7 @@ class PushServer(contextlib.AbstractContextManager):
                         server.say_ok(self)
 
             def say(self, status, body=b"", **headers):
-                self.send_response(status)
-                self.send_header("Content-Type", server.answer_type)
-                self.send_header("Content-Length", str(len(body)))
-                for name, value in headers.items():
-                    self.send_header(name.replace("_", "-"), value)
-                self.end_headers()
-                self.wfile.write(body)
+                super().say(status, body, Content_Type=server.answer_type, **headers)
 
             def say_endlessly(self):
                 """A 200 whose body lasts for a minute, or until the client leaves."""
@@ -70,24 +53,7 @@ class PushServer(contextlib.AbstractContextManager):
                 for _ in range(600):
                     threading.Event().wait(0.1)
                     self.wfile.write(b"x" * 1000)
-
-            def log_message(self, *_):
-                pass
-
-        class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
-            daemon_threads = True
-            allow_reuse_address = True
-
-            def handle_error(self, *_):
-                """A client that leaves is no error of ours."""
-
-        self.http = Server(("127.0.0.1", port), Handler)
-        if tls:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(*tls)
-            self.http.socket = context.wrap_socket(self.http.socket, server_side=True)
-        self.port = self.http.server_address[1]
-        self.url = f"{'https' if tls else 'http'}://127.0.0.1:{self.port}"
+        super().__init__(Request, tls, port)
 
     def take(self, body, headers):
         """Reads a request that counts as taken."""
@@ -95,11 +61,3 @@ class PushServer(contextlib.AbstractContextManager):
 
     def say_ok(self, handler):
         handler.say(200)
-
-    def __enter__(self):
-        threading.Thread(target=self.http.serve_forever, args=(0.05,), daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        self.http.shutdown()
-        self.http.server_close()

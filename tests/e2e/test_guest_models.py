@@ -7,8 +7,9 @@ import threading
 import time
 
 from harness import Agent, run_tests, wait_until
+from http_double import Double
 from prometheus import Prometheus
-from test_model_data import DataTest, Double, run
+from test_model_data import DataTest, run
 
 WATTS_PER_CPU, WATTS_PER_FAULT = 9, 0.0004
 

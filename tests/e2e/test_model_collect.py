@@ -8,8 +8,9 @@ import signal
 import subprocess
 
 from harness import end, require, run_tests, wait_until
+from http_double import Double
 from test_model import PROGRAM, run
-from test_model_data import DataTest, Double, Machine
+from test_model_data import DataTest, Machine
 
 
 def stress_processes(session):
@@ -33,13 +34,8 @@ class Collected(DataTest):
 
     def setUp(self):
         super().setUp()
-        self.exporter = self.enter(Double(lambda *_: (200, self.machine.text())))
+        self.exporter = self.enterContext(Double(lambda *_: (200, self.machine.text())))
         self.machine = Machine()
-
-    def enter(self, context):
-        entered = context.__enter__()
-        self.addCleanup(context.__exit__, None, None, None)
-        return entered
 
     def collect(self, *arguments):
         flags = {"--server": f"{self.exporter.url}/metrics", "--output": self.path("table.csv"), **self.QUICK}

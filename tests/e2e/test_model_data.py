@@ -1,72 +1,21 @@
 """kepler-model query, extract and isolate: from a running agent and a real Prometheus to a table that train
 reads, and what is said where servers and recordings are not as they should be."""
 import base64
-import contextlib
 import csv
-import http.server
 import json
 import os
 import random
-import ssl
 import statistics
-import subprocess
 import threading
 import time
-import urllib.parse
 
 from harness import Repeater, end, python_child, run_tests, wait_until
+from http_double import Double, make_certificate
 from powercap import PowercapTree, metered_agent
 from prometheus import Prometheus
 from test_model import ModelTest, run
 
 NODE = 'node_name="worker"'
-
-
-class Handler(http.server.BaseHTTPRequestHandler):
-    """Asks server.answer(path, query) for (status, body), or takes None for silence."""
-
-    def do_GET(self):
-        self.server.logins.add(self.headers.get("Authorization"))
-        parts = urllib.parse.urlsplit(self.path)
-        query = {name: values[0] for name, values in urllib.parse.parse_qs(parts.query).items()}
-        answer = self.server.answer(parts.path, query)
-        if answer is None:
-            self.server.ended.wait(60)
-            return
-        status, body = answer
-        body = body.encode()
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        with contextlib.suppress(OSError):
-            self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
-
-
-class Double(contextlib.AbstractContextManager):
-    """An HTTP server on a port of its own that says what answer(path, query) gives."""
-
-    def __init__(self, answer):
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        self.server.answer = answer
-        self.server.logins = set()  # what clients said of themselves
-        self.server.ended = threading.Event()
-        self.port = self.server.server_address[1]
-        self.url = f"http://127.0.0.1:{self.port}"
-        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.05,))
-
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.server.ended.set()
-        self.server.shutdown()
-        self.thread.join()
-        self.server.server_close()
 
 
 class Machine:
@@ -231,18 +180,13 @@ class FromServers(DataTest):
 
     NAMES = ["kepler_node_cpu_joules_total", "kepler_node_cpu_seconds_total", "up"]
 
-    def server(self, answer):
+    def server(self, answer, tls=None):
         """answer(query) is asked for each range; names are known."""
         def say(path, query):
             if path.endswith("/api/v1/label/__name__/values"):
                 return 200, json.dumps({"status": "success", "data": self.NAMES})
             return answer(query)
-        return self.enter(Double(say))
-
-    def enter(self, context):
-        entered = context.__enter__()
-        self.addCleanup(context.__exit__, None, None, None)
-        return entered
+        return self.enterContext(Double(say, tls))
 
     @staticmethod
     def steady(query, change=lambda time, value: value):
@@ -289,19 +233,13 @@ class FromServers(DataTest):
         self.assertRegex(ended.stderr, r"http://\S+ answered 503; retrying in 2 s \(3 of 4\)\n")
 
     def test_a_user_with_a_password_over_tls(self):
-        cert, key = self.path("cert.pem"), self.path("key.pem")
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
-                        "-subj", "/CN=x", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", cert],
-                       check=True, capture_output=True)
-        double = self.server(self.steady)
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(cert, key)
-        double.server.socket = context.wrap_socket(double.server.socket, server_side=True)
+        files = make_certificate(self.directory)
+        double = self.server(self.steady, files)
         for text, password in (("open sesame", "open sesame"), (" open sesame \n", " open sesame ")):
-            double.server.logins.clear()
-            self.query(double.url.replace("http:", "https:"), *self.RANGE, "--user=Aladdin", f"--ca-file={cert}",
+            double.logins.clear()
+            self.query(double.url, *self.RANGE, "--user=Aladdin", f"--ca-file={files[0]}",
                        f"--password-file={self.write('password', text)}")
-            self.assertEqual(double.server.logins,
+            self.assertEqual(double.logins,
                              {"Basic " + base64.b64encode(f"Aladdin:{password}".encode()).decode()})
 
     def test_too_many_samples_are_asked_for_in_pieces(self):
@@ -340,7 +278,7 @@ class FromServers(DataTest):
         self.assertIn("Connection refused", self.refused(*to, f"--server={gone.url}"))
 
     def test_servers_without_an_agent(self):
-        server = self.enter(Double(lambda *_: (200, json.dumps({"status": "success", "data": ["up"]}))))
+        server = self.enterContext(Double(lambda *_: (200, json.dumps({"status": "success", "data": ["up"]}))))
         self.assertIn("has no metrics of Kepler in that time; check that it scrapes the agent",
                       self.refused("query", *self.RANGE, f"--server={server.url}", f"--output={self.path('raw.json')}"))
 

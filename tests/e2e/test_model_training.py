@@ -16,8 +16,8 @@ import zipfile
 from concurrent import futures
 
 from harness import require, run_tests, wait_until
+from http_double import Double
 from model_text import own
-from test_model_data import Double
 from test_model_server import GO_BODY, KILLS, PROGRAM, USERS, ModelServerTest
 
 ROWS = 240

@@ -1,14 +1,12 @@
 """The agent and the estimator with a model server of Kepler 0.7, which has no GET for agents: the server here answers byte for
 byte as that one does."""
-import contextlib
-import http.server
 import json
 import os
 import shutil
 import subprocess
-import threading
 
 from harness import Agent, require, run_tests, wait_until
+from http_double import Handler, HttpServer
 from scratch import ScratchTest
 from test_estimator import GO_BODY, Estimator
 
@@ -23,14 +21,14 @@ FIELDS = {"metrics", "output_type", "source", "node_type", "weight", "trainer_na
           "loose_node_type"}
 
 
-class OldServer(contextlib.AbstractContextManager):
+class OldServer(HttpServer):
     """Knows one model of one machine, of rapl-sysfs."""
 
     def __init__(self, bias, machine, page_cache=0.0):
         self.bias, self.machine, self.page_cache, self.requests = bias, machine, page_cache, []
         server = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Flask(Handler):
             protocol_version, server_version, sys_version = "HTTP/1.1", "Werkzeug/3.0.6", "Python/3.10.15"
 
             def do_GET(self):
@@ -51,17 +49,7 @@ class OldServer(contextlib.AbstractContextManager):
                 self.send_header("Connection", "close")
                 self.end_headers()
                 self.wfile.write(body)
-
-            def log_message(self, *_):
-                pass
-
-        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.http.server_address[1]}"
-        threading.Thread(target=self.http.serve_forever, daemon=True).start()
-
-    def __exit__(self, *_):
-        self.http.shutdown()
-        self.http.server_close()
+        super().__init__(Flask)
 
     def model(self, request):
         """What get_model() of model_server.py does with it."""

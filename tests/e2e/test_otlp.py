@@ -11,9 +11,10 @@ import unittest
 
 from exposition import microjoules
 from harness import Agent, end, free_port, require, run_tests, run_to_end, wait_until
+from http_double import make_certificate
 from otlp import DeltaServer, OtlpServer, add_up, check_figures, counted, pair_of_one_tick
 from prometheus import replace_once
-from push_server import check_refused, make_certificate
+from push_server import check_refused
 
 COLLECTOR = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "build", "cluster", "bin", "otelcol-0.165.0")
 CONFIG = """
@@ -236,10 +237,10 @@ class Faults(unittest.TestCase):
     def test_certificates_and_headers_from_files(self):
         require(shutil.which("openssl"), "openssl makes the certificates")
         with tempfile.TemporaryDirectory() as folder:
-            make_certificate(folder)
+            files = make_certificate(folder)
             with open(f"{folder}/headers", "w", encoding="ascii") as file:
                 file.write("Authorization: Bearer first\nX-Team: blue\n")
-            with OtlpServer(tls=(f"{folder}/cert.pem", f"{folder}/key.pem")) as server:
+            with OtlpServer(tls=files) as server:
                 with Agent(config=CONFIG % server.url) as agent:
                     wait_until(lambda: counted(agent, "kepler_push_failures_total", reason="certificate") > 0, "a refusal")
                     self.assertEqual(server.pushes, [])

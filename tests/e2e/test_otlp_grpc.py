@@ -9,10 +9,11 @@ import unittest
 import grpc
 
 from harness import Agent, free_port, require, run_tests, wait_until
+from http_double import make_certificate
 from otlp import check_figures, counted, pair_of_one_tick
 from otlp_grpc import RETRY_IN_2_S, OtlpGrpcServer, abort
 from prometheus import replace_once
-from push_server import check_refused, make_certificate
+from push_server import check_refused
 
 CONFIG = """
 cpu: {preferredMeters: [fake]}

@@ -13,9 +13,10 @@ import exact_totals
 from doc_pages import code_blocks
 from exposition import microjoules
 from harness import Agent, end, free_port, require, run_tests, run_to_end, wait_until
+from http_double import make_certificate
 from powercap import ONE_PACKAGE, PowercapTree, metered_agent
 from prometheus import NEWER, THANOS, VICTORIA, Prometheus, ThanosReceive, VictoriaMetrics, replace_once
-from push_server import check_refused, make_certificate
+from push_server import check_refused
 from remote_write import WRITTEN, RemoteWriteServer
 from remote_write import microjoules as pushed
 from workloads import Churn
@@ -344,10 +345,10 @@ class Faults(unittest.TestCase):
     def test_certificates_and_tenants_from_files(self):
         require(shutil.which("openssl"), "openssl makes the certificates")
         with tempfile.TemporaryDirectory() as folder:
-            make_certificate(folder)
+            files = make_certificate(folder)
             with open(f"{folder}/headers", "w", encoding="ascii") as file:
                 file.write("Authorization: Bearer s3cret\nX-Scope-OrgID: blue\n")
-            with RemoteWriteServer(tls=(f"{folder}/cert.pem", f"{folder}/key.pem")) as server:
+            with RemoteWriteServer(tls=files) as server:
                 with Agent(config=CONFIG % server.url) as agent:
                     wait_until(lambda: counted(agent, "kepler_push_failures_total", reason="certificate") > 0, "a refusal")
                     self.assertEqual(server.pushes, {})

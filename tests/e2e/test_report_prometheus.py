@@ -6,7 +6,6 @@ import os
 import re
 import shlex
 import signal
-import ssl
 import subprocess
 import tempfile
 import time
@@ -14,8 +13,8 @@ import unittest
 from decimal import Decimal
 
 from harness import Agent, free_port, run_tests, wait_until
+from http_double import Double, make_certificate
 from prometheus import Prometheus, replace_once
-from test_model_data import Double
 from test_report import lines_of, report
 from test_teams import TEAMS, page as page_of_teams, scraped
 
@@ -242,26 +241,20 @@ class ReportFromPrometheus(unittest.TestCase):
 
     def test_tls_and_logins(self):
         folder = self.enterContext(tempfile.TemporaryDirectory())
-        cert, key, secret = (f"{folder}/{name}" for name in ("cert.pem", "key.pem", "secret"))
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
-                        "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", cert],
-                       check=True, capture_output=True)
+        files, secret = make_certificate(folder), f"{folder}/secret"
         with open(secret, "w", encoding="ascii") as file:
             file.write("open sesame\n")
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(cert, key)
         with Double(lambda path, query: (200, '{"status":"success","data":[]}')) as double:
             plain = report(f"--prometheus={double.url}", "--from=1h", "--user=me", f"--password-file={secret}", code=1)
             self.assertIn("use https", plain.stderr)
-            self.assertEqual(double.server.logins, set())
-        with Double(lambda path, query: (200, '{"status":"success","data":[]}')) as double:
-            double.server.socket = context.wrap_socket(double.server.socket, server_side=True)
-            there = [f"--prometheus={double.url.replace('http:', 'https:')}", "--from=1h"]
+            self.assertEqual(double.logins, set())
+        with Double(lambda path, query: (200, '{"status":"success","data":[]}'), files) as double:
+            there = [f"--prometheus={double.url}", "--from=1h"]
             self.assertIn("certificate", report(*there, code=1).stderr)
             for login, header in ((["--user=me", f"--password-file={secret}"], "Basic bWU6b3BlbiBzZXNhbWU="), ([], None)):
-                double.server.logins.clear()
-                self.assertIn("has no energy of nodes", report(*there, f"--ca-file={cert}", *login, code=1).stderr)
-                self.assertEqual(double.server.logins, {header})
+                double.logins.clear()
+                self.assertIn("has no energy of nodes", report(*there, f"--ca-file={files[0]}", *login, code=1).stderr)
+                self.assertEqual(double.logins, {header})
 
     def test_wrong_calls(self):
         there = "--prometheus=http://127.0.0.1:1"
