@@ -65,6 +65,13 @@ class Exposition:
         return [labels["zone"] for labels, _ in self.series("kepler_node_cpu_joules_total")]
 
 
+def unique(pairs):
+    """For json.loads(object_pairs_hook=...): each key of an object is there once."""
+    if len(dict(pairs)) != len(pairs):
+        raise AssertionError(f"a key twice: {pairs}")
+    return dict(pairs)
+
+
 def microjoules(joules):
     """Exact; refuses joules that are not a whole number of them."""
     scaled = joules * 1_000_000

@@ -6,15 +6,14 @@ import fcntl
 import http.client
 import os
 import shutil
-import ssl
 import statistics
-import subprocess
 import time
 
 from attackers import USERS, Attackers, anybody
 from containers import Container
 from exposition import Exposition, ScrapeChecker, microjoules
 from harness import Repeater, end, require, scratch_directory, wait_until
+from http_double import make_certificate
 from powercap import ONE_PACKAGE, PowercapTree, metered_agent
 from scenarios import Outcome
 from workloads import Churn
@@ -37,10 +36,7 @@ class WebFile(contextlib.AbstractContextManager):
 
     def __enter__(self):
         require(shutil.which("openssl"), "openssl is not installed")
-        cert, key = (f"{self.directory}/{name}.pem" for name in ("cert", "key"))
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-                        "-subj", "/CN=127.0.0.1", "-days", "2", "-out", cert, "-keyout", key], check=True,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        cert, key = make_certificate(self.directory)
         with open(self.path(), "w", encoding="ascii") as file:
             file.write(f"tls_server_config: {{cert_file: {cert}, key_file: {key}}}\n"
                        f"basic_auth_users: {{{USERS[0]}: {HASH}}}\n")

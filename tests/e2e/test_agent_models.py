@@ -10,39 +10,26 @@ import resource
 import shutil
 import socket
 import subprocess
-import threading
 import time
 
 from exposition import ScrapeChecker
 from harness import Agent, free_port, require, run_tests, run_to_end
+from http_double import Handler, HttpServer
 from model_text import own
 from scratch import ScratchTest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
-class Server(contextlib.AbstractContextManager):
+class Server(HttpServer):
     """Gives a directory's files by HTTP."""
 
-    def __init__(self, directory):
-        class Quiet(http.server.SimpleHTTPRequestHandler):
+    def __init__(self, directory, tls=None):
+        class Files(Handler, http.server.SimpleHTTPRequestHandler):
             def __init__(self, *args):
                 super().__init__(*args, directory=directory)
-
-            def log_message(self, *args):
-                pass
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Quiet)
-        self.url = f"http://127.0.0.1:{self.server.server_port}/"
-
-    def __enter__(self):
-        self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.server.shutdown()
-        self.thread.join()
-        self.server.server_close()
+        super().__init__(Files, tls)
+        self.url += "/"
 
 
 def names_of_threads(process):

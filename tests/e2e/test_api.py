@@ -12,7 +12,7 @@ import tempfile
 import unittest
 from urllib.parse import quote
 
-from exposition import microjoules
+from exposition import microjoules, unique
 from harness import Agent, end, run_tests, wait_until
 
 CONFIG = """
@@ -22,12 +22,6 @@ exporter: {prometheus: {metricsLevel: [node, process, container, pod]}}
 """
 USERS = "basic_auth_users:\n  alice: $2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW\n"
 HOSTILE = "<b>\"&\n\x1b" + secrets.token_hex(4)  # 15 bytes at most; found once
-
-
-def unique(pairs):
-    if len(dict(pairs)) != len(pairs):
-        raise AssertionError(f"a key twice: {pairs}")
-    return dict(pairs)
 
 
 def read(agent, query="", headers=None):

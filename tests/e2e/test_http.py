@@ -15,7 +15,8 @@ import tempfile
 import unittest
 
 from exposition import Exposition, ScrapeChecker, conservation_errors
-from harness import Agent, free_port, output_of, require, run_tests, run_to_end, scratch_directory, wait_until
+from harness import Agent, free_port, require, run_tests, run_to_end, scratch_directory, wait_until
+from http_double import make_certificate
 from powercap import ONE_PACKAGE, PowercapTree, metered_agent
 from workloads import Cgroup
 
@@ -112,9 +113,7 @@ class Memory(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.directory)
 
     def web_file(self):
-        key, cert, web = (os.path.join(self.directory, name) for name in ("key.pem", "cert.pem", "web.yaml"))
-        output_of(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-                   "-subj", "/CN=localhost", "-keyout", key, "-out", cert], 30)
+        (cert, key), web = make_certificate(self.directory), os.path.join(self.directory, "web.yaml")
         with open(web, "w", encoding="ascii") as file:
             file.write(f"tls_server_config:\n  cert_file: {cert}\n  key_file: {key}\n")
         return web

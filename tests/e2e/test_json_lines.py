@@ -7,7 +7,7 @@ import re
 import tempfile
 import unittest
 
-from exposition import microjoules
+from exposition import microjoules, unique
 from harness import Agent, require, run_tests, wait_until
 
 CONFIG = """
@@ -29,10 +29,6 @@ def read(path, is_written=False):
         text = text[:text.rfind("\n") + 1]
     if text and not text.endswith("\n"):
         raise AssertionError(f"cut: {text[-100:]!r}")
-    def unique(pairs):
-        if len(dict(pairs)) != len(pairs):
-            raise AssertionError(f"a key twice: {pairs}")
-        return dict(pairs)
     return [json.loads(line, parse_float=str, object_pairs_hook=unique) for line in text.splitlines()]
 
 

@@ -8,7 +8,6 @@ import pickle
 import stat
 import struct
 import subprocess
-import unittest
 import warnings
 import xml.etree.ElementTree
 import zipfile

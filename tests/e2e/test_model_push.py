@@ -7,6 +7,7 @@ import socket
 import subprocess
 
 from harness import Agent, end, free_port, run_tests, wait_until
+from http_double import make_certificate
 from kubernetes import make_certificates
 from scratch import ScratchTest
 from model_text import own
@@ -141,13 +142,7 @@ class PushAndPull(ScratchTest):
     def test_a_server_that_is_another_one(self):
         self.write("model/model.json", own("m", 1).encode())
         with self.server(TLS + USERS):
-            self.assertIn("certificate", self.push(code=1, **{"ca-file": self.other_ca()}))
-
-    def other_ca(self):
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-                        "-days", "2", "-subj", "/CN=other", "-keyout", self.path("o.key"), "-out", self.path("o.crt")],
-                       check=True, capture_output=True)
-        return self.path("o.crt")
+            self.assertIn("certificate", self.push(code=1, **{"ca-file": make_certificate(self.directory)[0]}))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ import os
 import socket
 import struct
 import subprocess
-import unittest
 import zipfile
 
 from harness import free_port, require, run_tests, wait_until

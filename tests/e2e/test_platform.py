@@ -3,14 +3,13 @@ import json
 import os
 import subprocess
 import tempfile
-import threading
 import time
 import unittest
 from decimal import Decimal
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from exposition import microjoules
 from harness import binary, run_tests, wait_until
+from http_double import Double
 from powercap import ONE_PACKAGE, PowercapTree, metered_agent
 
 ACPI = "class/hwmon/hwmon0/device"  # the kernel's old registration: the files are in the ACPI device
@@ -154,29 +153,17 @@ class MetersCommand(unittest.TestCase):
     def test_the_command_says_each_error_once(self):
         """The agent logs a refused login as an error; the command says it in its table."""
         with Machine() as machine, tempfile.TemporaryDirectory() as folder, \
-                ThreadingHTTPServer(("127.0.0.1", 0), Unauthorized) as server:
-            threading.Thread(target=server.serve_forever, daemon=True).start()
+                Double(lambda *_: (401, "")) as server:
             with open(f"{folder}/bmc.yaml", "w", encoding="ascii") as file:
-                file.write(f"nodes: {{n: b}}\nbmcs: {{b: {{endpoint: 'http://127.0.0.1:{server.server_port}', username: u, "
+                file.write(f"nodes: {{n: b}}\nbmcs: {{b: {{endpoint: '{server.url}', username: u, "
                            "password: p}}\n")
             with open(f"{folder}/config.yaml", "w", encoding="ascii") as file:
                 file.write("experimental: {platform: {redfish: {enabled: true, nodeName: n, configFile: "
                            f"{folder}/bmc.yaml}}}}}}\n")
             found, log = meters(machine.root, "--config.file", f"{folder}/config.yaml")
-            server.shutdown()
         self.assertEqual(found["redfish"]["state"], "silent")
         self.assertIn("refused the user name or password", found["redfish"]["reason"])
         self.assertEqual(log, "")
-
-
-class Unauthorized(BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.send_response(401)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, *_):  # pylint: disable=arguments-differ
-        pass
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """kepler top on real terminals (tmux): keys, sizes, an agent that goes and comes back, pipes, and names of attackers."""
 import contextlib
-import http.server
 import json
 import os
 import pty
@@ -9,10 +8,10 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import threading
 import unittest
 
 from harness import Agent, binary, end, free_port, python_child, require, run_tests, wait_until
+from http_double import Double, Handler, HttpServer
 from powercap import ONE_PACKAGE, PowercapTree
 
 CONFIG = "cpu: {preferredMeters: [fake]}\nmonitor: {interval: 500ms, minTerminatedEnergyThreshold: 0}\n"
@@ -98,31 +97,9 @@ class Screen(contextlib.AbstractContextManager):
         return int(wait_until(code, "the exit"))
 
 
-class Double(contextlib.AbstractContextManager):
-    """Answers every request with the same JSON, or by `handler`."""
-
-    def __init__(self, answer, handler=None):
-        body = json.dumps(answer).encode()
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_GET(self):
-                self.send_response(200)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *unused):
-                pass
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler or Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-
-    def __enter__(self):
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        return self
-
-    def __exit__(self, *unused):
-        self.server.shutdown()
-        self.server.server_close()
+def answering(answer):
+    """Answers every request with the same JSON."""
+    return Double(lambda *_: (200, json.dumps(answer)))
 
 
 def url_of(agent):
@@ -273,7 +250,7 @@ class Faults(unittest.TestCase):
         answer = {"api": 1, "time": evil, "agent": {"node": evil, "version": evil}, "zones": [{"zone": evil, "watts": 1}],
                   "meters": [], "step_seconds": 1, "points": [],
                   "workloads": {"level": "process", "zone": evil, "total": 1, "matching": 1, "rows": [row]}}
-        with Double(answer) as double:
+        with answering(answer) as double:
             done = top(f"--url={double.url}", "--once")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertNotRegex(done.stdout, "[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]")
@@ -295,7 +272,7 @@ class Faults(unittest.TestCase):
 
     def test_broken_answers_are_named(self):
         for answer, reason in (({"api": 2}, "another version of the API"), ({"api": 1, "workloads": []}, "workloads"), ([], "expected")):
-            with self.subTest(answer), Double(answer) as double:
+            with self.subTest(answer), answering(answer) as double:
                 done = top(f"--url={double.url}", "--once")
                 self.assertEqual((done.returncode, done.stdout), (1, ""))
                 self.assertIn(reason, done.stderr)
@@ -415,16 +392,10 @@ class Once(unittest.TestCase):
                     self.assertIn(b"Processes by watts", seen)
 
     def test_a_redirect_is_named(self):
-        class Redirect(http.server.BaseHTTPRequestHandler):
+        class Redirect(Handler):
             def do_GET(self):
-                self.send_response(302)
-                self.send_header("Location", "https://login.example/")
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-
-            def log_message(self, *unused):
-                pass
-        with Double({}, Redirect) as double:
+                self.say(302, Location="https://login.example/")
+        with HttpServer(Redirect) as double:
             done = top(f"--url={double.url}", "--once")
         self.assertEqual(done.returncode, 1)
         self.assertEqual(done.stderr, f"kepler top: {double.url}: 302: redirects to https://login.example/; "

@@ -13,7 +13,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 from archive import Archive  # noqa: E402
 from harness import free_port, run_tests, scratch_directory, wait_until  # noqa: E402
-from image import FOLDER, ROOT  # noqa: E402
+from image import FOLDER  # noqa: E402
 from model_text import own  # noqa: E402
 from workloads import Podman  # noqa: E402
 

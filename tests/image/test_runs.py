@@ -5,7 +5,6 @@ KEPLER_IMAGES: the folder of the archives. Needs root and podman.
 import os
 import pathlib
 import shutil
-import ssl
 import subprocess
 import sys
 import unittest
@@ -15,7 +14,8 @@ import yaml
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 from archive import Archive  # noqa: E402
-from harness import Agent, output_of, require, run_tests, scratch_directory  # noqa: E402
+from harness import Agent, require, run_tests, scratch_directory  # noqa: E402
+from http_double import make_certificate  # noqa: E402
 from image import ARCHIVES, ROOT, run_line  # noqa: E402
 from model_text import own  # noqa: E402
 from rights import ProcessRights, bits, image_user  # noqa: E402
@@ -109,16 +109,10 @@ class Run(unittest.TestCase):
         os.chmod(folder, 0o755)
         os.makedirs(f"{folder}/sys/class")
         pathlib.Path(folder, "a.json").write_text(own("a", 111), encoding="utf-8")
-        output_of(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
-                   "-subj", "/CN=models", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", f"{folder}/key.pem",
-                   "-out", f"{folder}/cert.pem"], 60)
-        server = Server(folder)
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(f"{folder}/cert.pem", f"{folder}/key.pem")
-        server.server.socket = context.wrap_socket(server.server.socket, server_side=True)
-        self.enterContext(server)
+        files = make_certificate(folder)
+        server = self.enterContext(Server(folder, files))
         options = ["--name=kepler", f"-v={folder}/sys:/host/sys:ro"]
-        flags = ["--host.sysfs=/host/sys", f"--model.sources={server.url.replace('http:', 'https:')}a.json", "--model.cache-dir="]
+        flags = ["--host.sysfs=/host/sys", f"--model.sources={server.url}a.json", "--model.cache-dir="]
         mounted = f"-v={folder}/cert.pem:/etc/ssl/certs/ca-certificates.crt:ro"
         for more, wanted in (([mounted], "a"), ([], None)):
             with self.start(self.runtime, [*options, *more], *flags) as agent:
