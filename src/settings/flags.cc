@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 
 #include "base/text.h"
@@ -65,6 +66,16 @@ Result<bool> BoolOf(std::string_view name, bool negated, const std::optional<std
   return *given != negated;
 }
 
+/// An argument that looks like a flag is not the value of the flag before it, except a negative number.
+bool LooksLikeFlag(std::string_view argument) {
+  const bool is_number = argument.size() > 1 && argument[0] == '-' && argument[1] >= '0' && argument[1] <= '9';
+  return argument.size() > 1 && argument.starts_with('-') && !is_number;
+}
+
+std::unexpected<Error> MissingValue(std::string_view name) {
+  return Bad(fmt::format("expected argument for flag '--{}'", name));
+}
+
 class FlagParser {
  public:
   FlagParser(std::span<const Key> keys, std::span<const char* const> arguments, std::span<const CommandFlag> commands)
@@ -120,16 +131,14 @@ class FlagParser {
                                   : TakeCommand(*target->command, name, std::move(value));
   }
 
-  /// Takes the next argument as the value. An argument that looks like a flag is not a value, except a negative number.
+  /// Takes the next argument as the value.
   Result<std::string> TakeValue(std::string_view name) {
     if (!rest_.empty() && std::string_view(rest_.front()) == "--") {  // the value may follow "--", as in kingpin
       only_arguments_ = true;
       rest_ = rest_.subspan(1);
     }
-    const std::string_view next = rest_.empty() ? std::string_view("-") : std::string_view(rest_.front());
-    const bool is_number = next.size() > 1 && next[0] == '-' && next[1] >= '0' && next[1] <= '9';
-    const bool is_flag = next.size() > 1 && next.starts_with('-') && !is_number && !only_arguments_;
-    if (rest_.empty() || is_flag) return Bad(fmt::format("expected argument for flag '--{}'", name));
+    if (rest_.empty() || (LooksLikeFlag(rest_.front()) && !only_arguments_)) return MissingValue(name);
+    const std::string_view next = rest_.front();
     rest_ = rest_.subspan(1);
     return std::string(next);
   }
@@ -198,6 +207,26 @@ Result<bool> TakeBool(std::vector<const char*>& arguments, std::string_view name
     at = arguments.erase(at);
   }
   return value;
+}
+
+Result<std::string> TakeText(std::vector<const char*>& arguments, std::string_view name) {
+  const std::string flag = fmt::format("--{}", name), with_value = flag + "=";
+  std::string text;
+  for (auto at = arguments.begin(); at != arguments.end();) {
+    const std::string_view argument = *at;
+    if (argument.starts_with(with_value)) {
+      text = argument.substr(with_value.size());
+      at = arguments.erase(at);
+    } else if (argument == flag) {
+      const auto value = std::next(at);
+      if (value == arguments.end() || LooksLikeFlag(*value)) return MissingValue(name);
+      text = *value;
+      at = arguments.erase(at, std::next(value));
+    } else {
+      ++at;
+    }
+  }
+  return text;
 }
 
 Status ApplyFlags(Draft& draft, const Flags& flags) {

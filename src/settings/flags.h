@@ -52,6 +52,8 @@ struct CommandFlag {
 /// Removes every --NAME, --NAME=VALUE and --no-NAME from `arguments`, for a program whose table lacks the flag. Returns
 /// the last value; false if there is none.
 [[nodiscard]] Result<bool> TakeBool(std::vector<const char*>& arguments, std::string_view name);
+/// Removes every --NAME=TEXT and --NAME TEXT, as TakeBool(). Returns the last text; empty if there is none.
+[[nodiscard]] Result<std::string> TakeText(std::vector<const char*>& arguments, std::string_view name);
 
 /// Applies the given flags to the draft's values. The error contains the flag.
 [[nodiscard]] Status ApplyFlags(Draft& draft, const Flags& flags);

@@ -205,6 +205,8 @@ class Commands(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (125, "kepler run: error: flag '--json' must be true or false, not 'maybe', "
                                                                "try --help\n"))
 
+        self.assertIn("expected argument for flag '--output'", run("true", options=("--output",)).stderr)
+
     def test_json_has_the_forms_of_other_flags(self):
         for options, is_json in ((("--json=true",), True), (("--json=false",), False), (("--json", "--no-json"), False)):
             done = run("true", options=options)

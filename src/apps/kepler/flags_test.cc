@@ -150,6 +150,20 @@ TEST(Flags, BooleanOfAProgramOutsideItsTable_IsTakenInItsThreeForms) {
   EXPECT_EQ(take({"--json="}, 1), "flag '--json' must be true or false, not ''");
 }
 
+TEST(Flags, TextOfAProgramOutsideItsTable_IsTakenInItsTwoForms) {
+  const auto take = [](std::vector<const char*> arguments, size_t left) {
+    const auto value = settings::TakeText(arguments, "output");
+    EXPECT_EQ(arguments.size(), left);
+    return value ? *value : value.error().message;
+  };
+  EXPECT_EQ(take({"--outputs=x"}, 1), "");
+  EXPECT_EQ(take({"--output=a=b", "--json"}, 1), "a=b");
+  EXPECT_EQ(take({"--output", "a", "--output", "-1"}, 0), "-1");
+  EXPECT_EQ(take({"--output="}, 0), "");
+  EXPECT_EQ(take({"--output", "--json"}, 2), "expected argument for flag '--output'");
+  EXPECT_EQ(take({"--json", "--output"}, 2), "expected argument for flag '--output'");
+}
+
 TEST(Flags, MetricsWithCommasCaseAndAll_AreUnited) {
   EXPECT_EQ(Apply({"--metrics=node, POD", "--metrics=vm"}).metrics_level,
             Levels({MetricsLevel::kNode, MetricsLevel::kPod, MetricsLevel::kVm}));

@@ -60,17 +60,7 @@ Result<RunOptions> TakeOptions(std::vector<const char*>& arguments) {
   arguments.erase(dashes, arguments.end());
   arguments.erase(arguments.begin() + 1);
   KEPLER_TRY(options.json, settings::TakeBool(arguments, "json"));
-  constexpr std::string_view kOutput = "--output";
-  for (auto at = arguments.begin(); at != arguments.end();) {
-    const std::string_view argument = *at;
-    const bool is_next = argument == kOutput && at + 1 != arguments.end();
-    if (!is_next && !argument.starts_with("--output=")) {
-      ++at;
-      continue;
-    }
-    options.output = is_next ? *(at + 1) : argument.substr(kOutput.size() + 1);
-    at = arguments.erase(at, at + (is_next ? 2 : 1));
-  }
+  KEPLER_TRY(options.output, settings::TakeText(arguments, "output"));
   return options;
 }
 
