@@ -21,6 +21,7 @@
 #include "export/otlp/grpc_sender.h"
 #include "export/otlp/receipt.h"
 #include "export/remote_write/request_writer.h"
+#include "http/client/url.h"
 #include "http/grpc/channel.h"
 
 namespace kepler::agent {
@@ -150,6 +151,10 @@ Result<std::unique_ptr<push::Pusher>> MakeOtlp(const Config& config, const Build
   const bool is_grpc = IsGrpc(config, environment);
   PushServer server = config.otlp;
   server.endpoint = EndpointOf(config.otlp, environment, is_grpc);
+  if (config.otlp.endpoint.empty() && environment.endpoint)
+    if (const auto url = http::client::ParseUrl(server.endpoint); !url)
+      return Fail(url.error().kind, fmt::format("environment variable OTEL_EXPORTER_OTLP_{}ENDPOINT: {}",
+                                                environment.has_path ? "METRICS_" : "", url.error().message));
   otlp::Compression compression = config.otlp_compression;
   TakeEnvironment(environment, server, compression);
   if (server.interval == Duration::zero()) server.interval = std::chrono::seconds(15);

@@ -16,7 +16,7 @@ namespace kepler::agent {
 
 /// Null if exporter.otlp is off. `read` is called by the exporter's thread before each push, until its Stop(). Logs
 /// which environment variables are used and ignored. Errors: a URL, header or certificate that cannot be used; the
-/// message begins with the path of the key.
+/// message begins with the path of the key, or names the variable.
 [[nodiscard]] Result<std::unique_ptr<push::Pusher>> MakeOtlp(const Config& config, const BuildInfo& build,
                                                              std::function<series::Reading()> read);
 
