@@ -284,7 +284,7 @@ class FromServers(DataTest):
 
     def test_wrong_flags(self):
         to = ("query", "--server=http://127.0.0.1:9", f"--output={self.path('raw.json')}")
-        for flags, said in (((), "or last must be set"), (("--last=1h", "--start=1"), "set one of them"),
+        for flags, said in (((), "is missing: set start or last"), (("--last=1h", "--start=1"), "set one of them"),
                             (("--start=yesterday",), "a time like"), (("--start=20", "--end=10"), "before the end"),
                             (("--last=1h", "--step=0s"), "step"), (("--last=1h", "--user=me"), "must be set together"),
                             (("--last=1h", "--user=m:e", "--password-file=x"), "colon"),
