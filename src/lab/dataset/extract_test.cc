@@ -73,6 +73,21 @@ TEST(Extract, Estimates_AreNoLabels) {
   EXPECT_THAT(out.notes, Contains(HasSubstr("ignored package_power of a: it is an estimate")));
 }
 
+TEST(Extract, EnergyOfTheFakeMeter_IsNoted) {
+  Recording recording = Steady();
+  const auto is_told = ::testing::Contains(
+      HasSubstr("package_power of a is simulated by the fake meter: it is no measurement, and a model of it is none"));
+  Labels meter = Zone("a", "package");
+  meter.emplace_back("source", "rapl");
+  recording.metrics["kepler_node_energy_source_info"] = {Every5s(meter, 13, Line(1, 0))};
+  EXPECT_THAT(Extract(recording).notes, ::testing::Not(is_told));
+  meter.back().second = "fake";
+  recording.metrics["kepler_node_energy_source_info"] = {Every5s(meter, 13, Line(1, 0))};
+  const Extraction out = Extract(recording);
+  EXPECT_THAT(out.notes, is_told);
+  EXPECT_THAT(out.rows, SizeIs(11)) << "demonstrations train on it";
+}
+
 TEST(Extract, NothingToSay_IsAnError) {
   EXPECT_THAT(ErrorOf({}), HasSubstr("no energy: kepler_node_cpu_joules_total"));
   Recording recording = Steady();

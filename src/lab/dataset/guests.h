@@ -13,8 +13,6 @@ namespace kepler::lab::dataset {
 /// Energy of virtual machines, as their host's agent attributes it: counters.
 inline constexpr std::string_view kVmEnergy = "kepler_vm_cpu_joules_total";
 inline constexpr std::string_view kVmIdleEnergy = "kepler_vm_cpu_idle_joules_total";
-/// The meter of each zone of a node; path "model" marks an estimate.
-inline constexpr std::string_view kEnergySource = "kepler_node_energy_source_info";
 
 struct GuestVm {
   std::string node{};  // node_name of the guest's agent; empty: the node with the name of `vm`, or the only node

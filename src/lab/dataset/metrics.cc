@@ -90,7 +90,7 @@ std::optional<Meaning> MeaningOfLegacy(string_view metric, const Labels& labels)
 }
 
 bool IsOurs(string_view metric) {
-  return metric == kNodeEnergy || metric == kPlatformEnergy || metric == kSnapshotTime ||
+  return metric == kNodeEnergy || metric == kPlatformEnergy || metric == kSnapshotTime || metric == kEnergySource ||
          std::ranges::find(kFeatures, metric, &FeatureMetric::metric) != std::end(kFeatures);
 }
 bool IsLegacy(string_view metric) { return LegacyFeature(metric) || LegacyComponent(metric); }

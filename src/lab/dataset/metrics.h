@@ -14,6 +14,10 @@ namespace kepler::lab::dataset {
 /// Gauge: time at which the agent took the figures of a page, in Unix seconds.
 inline constexpr std::string_view kSnapshotTime = "kepler_snapshot_timestamp_seconds";
 
+/// The meter of each zone of a node, in the label "source"; path "model" marks an estimate.
+inline constexpr std::string_view kEnergySource = "kepler_node_energy_source_info";
+/// Label "source" of energy that is simulated. Its paths are as those of a real meter.
+inline constexpr std::string_view kFakeMeter = "fake";
 /// Label "path" of energy that a model estimates.
 inline constexpr std::string_view kEstimatedPath = "model";
 

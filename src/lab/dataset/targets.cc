@@ -7,6 +7,7 @@
 #include <cmath>
 #include <iterator>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "base/text.h"
@@ -77,8 +78,16 @@ class Finder {
                      : Detect([&](std::string_view metric) { return recording_.metrics.contains(metric); });
   }
 
+  void FindFakeMeters() {
+    const auto infos = recording_.metrics.find(kEnergySource);
+    if (infos == recording_.metrics.end()) return;
+    for (const Series& info : infos->second)
+      if (LabelOf(info.labels, "source") == kFakeMeter) fakes_.insert(ZoneOf(info.labels));
+  }
+
   /// Assigns the series to their targets.
   void Sort() {
+    FindFakeMeters();
     for (const auto& [metric, all] : recording_.metrics)
       for (const Series& series : all) {
         auto meaning = MeaningOf(out_.names, metric, series.labels);
@@ -88,11 +97,22 @@ class Finder {
         if (!options_.nodes.empty() && std::ranges::find(options_.nodes, target.node) == options_.nodes.end()) continue;
         if (meaning->is_energy && !TakesEnergy(*meaning, target)) continue;
         (meaning->is_energy ? has_energy_ : has_features_) = true;
+        if (meaning->is_energy && fakes_.contains(ZoneOf(series.labels)))
+          simulated_[meaning->column].insert(target.node);
         out_.found[target].push_back({*std::move(meaning), &series});
       }
     for (const auto& [column, nodes] : estimates_)
       Note(fmt::format("ignored {} of {}: it is an estimate, not a measurement (--allow-estimates accepts it)", column,
                        fmt::join(nodes, ", ")));
+    for (const auto& [column, nodes] : simulated_)
+      Note(fmt::format("{} of {} is simulated by the fake meter: it is no measurement, and a model of it is none",
+                       column, fmt::join(nodes, ", ")));
+  }
+
+  /// Target, zone and path. The energy of the platform has no zone in its labels.
+  static std::tuple<Target, std::string, std::string> ZoneOf(const Labels& labels) {
+    const std::string_view zone = LabelOf(labels, "zone");
+    return {TargetOf(labels), std::string(zone.empty() ? "platform" : zone), std::string(LabelOf(labels, "path"))};
   }
 
   bool TakesEnergy(const Meaning& meaning, const Target& target) {
@@ -156,6 +176,8 @@ class Finder {
   Targets out_;
   std::set<std::string, std::less<>> seen_nodes_;
   std::map<std::string, std::set<std::string>> estimates_;  // nodes by column
+  std::map<std::string, std::set<std::string>> simulated_;  // nodes by column
+  std::set<std::tuple<Target, std::string, std::string>> fakes_;
   bool has_energy_ = false;
   bool has_features_ = false;
 };
