@@ -89,6 +89,12 @@ class FakeMachine {
     return sample;
   }
 
+  /// A process as it is at the next scan.
+  ActivitySample& ScanWith(const FakeProcess& process, Nanoseconds after = std::chrono::seconds(5)) {
+    Put(process);
+    return Scan(after);
+  }
+
   [[nodiscard]] const ProcessSample* Find(int pid) const {
     for (const auto& process : sample.processes)
       if (process.info->key.tgid == pid) return &process;

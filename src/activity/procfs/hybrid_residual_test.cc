@@ -28,13 +28,11 @@ TEST_F(HybridResidual, ContainerNamedByV1_IsAccountedThereOnly) {
   machine_.SetV2(kBox, Ticks(0), FakeMachine::kHybridV2);
   machine_.SetV2("/docker", Ticks(0), FakeMachine::kHybridV2);
   const std::string cgroup = "2:cpuacct:" + kBox + "\n0::" + kBox + "\n";
-  machine_.Put({.pid = 10, .cgroup = cgroup});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .cgroup = cgroup});
   for (const std::string& path : std::vector<std::string>{"", "/docker", kBox}) machine_.SetV1(path, Ticks(30));
   for (const std::string& path : std::vector<std::string>{"/docker", kBox})
     machine_.SetV2(path, Ticks(30), FakeMachine::kHybridV2);
-  machine_.Put({.pid = 10, .ticks = 20, .cgroup = cgroup});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .ticks = 20, .cgroup = cgroup});
   EXPECT_THAT(machine_.Residuals(), UnorderedElementsAre(Pair(kBox, Ticks(10))));
 }
 
@@ -76,8 +74,7 @@ TEST_F(HybridResidual, ContainerFoundLater_WhatWasBookedBeforeIsNotBookedAgain) 
   machine_.SetV1("", Ticks(0));
   machine_.SetV2("/docker", Ticks(0), FakeMachine::kHybridV2);
   machine_.SetV2(kBox, Ticks(0), FakeMachine::kHybridV2);
-  machine_.Put({.pid = 1, .cgroup = "2:cpuacct:/\n0::/\n"});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 1, .cgroup = "2:cpuacct:/\n0::/\n"});
   machine_.SetV1("", Ticks(40));
   machine_.SetV2("/docker", Ticks(40), FakeMachine::kHybridV2);
   machine_.SetV2(kBox, Ticks(40), FakeMachine::kHybridV2);
@@ -100,8 +97,7 @@ TEST_F(HybridResidual, LivingCgroups_OfBothTreesAreListedAsTheyCome) {
   };
   machine_.SetV1("", Ticks(0));
   machine_.SetV2("/docker", Ticks(0), FakeMachine::kHybridV2);
-  machine_.Put({.pid = 10, .cgroup = "2:cpuacct:/\n0::/docker\n"});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .cgroup = "2:cpuacct:/\n0::/docker\n"});
   const size_t before = paths().size();
   machine_.SetV1("/new", Ticks(0));
   machine_.SetV2("/new", Ticks(0), FakeMachine::kHybridV2);
@@ -119,16 +115,14 @@ void UseTenMore(FakeMachine& machine, int64_t so_far) {
 
 TEST_F(HybridResidual, DyingProcessOfAContainerNamedByV1_IsNoCarveOut) {
   UseTenMore(machine_, -10);
-  machine_.Put({.pid = 10, .cgroup = "2:cpuacct:" + kBox + "\n0::" + kBox + "\n"});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .cgroup = "2:cpuacct:" + kBox + "\n0::" + kBox + "\n"});
   UseTenMore(machine_, 0);
-  machine_.Put({.pid = 11,
-                .start = machine_.NowTicks(),
-                .cgroup = "2:cpuacct:/\n0::" + kBox + "\n",
-                .exe = "",
-                .flags = 4,
-                .state = 'Z'});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 11,
+                     .start = machine_.NowTicks(),
+                     .cgroup = "2:cpuacct:/\n0::" + kBox + "\n",
+                     .exe = "",
+                     .flags = 4,
+                     .state = 'Z'});
   EXPECT_THAT(machine_.Residuals(), UnorderedElementsAre(Pair(kBox, Ticks(10))));
   UseTenMore(machine_, 10);
   machine_.Scan();
@@ -137,11 +131,9 @@ TEST_F(HybridResidual, DyingProcessOfAContainerNamedByV1_IsNoCarveOut) {
 
 TEST_F(HybridResidual, ProcessSeenBetweenTwoHierarchies_IsNoCarveOutAfterwards) {
   UseTenMore(machine_, -10);
-  machine_.Put({.pid = 1, .cgroup = "2:cpuacct:/\n0::/\n"});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 1, .cgroup = "2:cpuacct:/\n0::/\n"});
   const uint64_t start = machine_.NowTicks();
-  machine_.Put({.pid = 10, .start = start, .cgroup = "2:cpuacct:/\n0::" + kBox + "\n"});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .start = start, .cgroup = "2:cpuacct:/\n0::" + kBox + "\n"});
   machine_.Put({.pid = 10, .start = start, .cgroup = "2:cpuacct:" + kBox + "\n0::" + kBox + "\n"});
   machine_.Scan();
   UseTenMore(machine_, 0);

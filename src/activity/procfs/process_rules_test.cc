@@ -27,8 +27,7 @@ TEST_F(ProcessRules, FirstScan_EverybodyCountsZero) {
 }
 
 TEST_F(ProcessRules, KnownProcess_CountsWhatItUsedSinceTheLastScan) {
-  machine_.Put({.pid = 10, .ticks = 100});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .ticks = 100});
   machine_.Put({.pid = 10, .ticks = 130});
   machine_.Scan();
   EXPECT_EQ(machine_.TicksOf(10), 30);
@@ -37,37 +36,32 @@ TEST_F(ProcessRules, KnownProcess_CountsWhatItUsedSinceTheLastScan) {
 }
 
 TEST_F(ProcessRules, ChildrenTime_IsNotCounted) {
-  machine_.Put({.pid = 10, .ticks = 100});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .ticks = 100});
   machine_.Put({.pid = 10, .ticks = 101, .child_ticks = 5000});
   machine_.Scan();
   EXPECT_EQ(machine_.TicksOf(10), 1);
 }
 
 TEST_F(ProcessRules, StartedSinceTheLastScan_CountsItsWholeLife) {
-  machine_.Put({.pid = 1});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 1});
   machine_.Put({.pid = 10, .ticks = 44, .start = machine_.NowTicks() + 1});
   machine_.Scan();
   EXPECT_EQ(machine_.TicksOf(10), 44);
 }
 
 TEST_F(ProcessRules, StartedInTheTickOfTheLastScan_CountsItsWholeLife) {
-  machine_.Put({.pid = 1});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 1});
   machine_.Put({.pid = 10, .ticks = 44, .start = machine_.NowTicks()});
   machine_.Scan();
   EXPECT_EQ(machine_.TicksOf(10), 44);
 }
 
 TEST_F(ProcessRules, StartedBeforeTheLastScanButNotSeen_CountsZeroThenNormally) {
-  machine_.Put({.pid = 1});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 1});
   machine_.Put({.pid = 10, .ticks = 44, .start = machine_.NowTicks() - 2});
   machine_.Scan();
   EXPECT_EQ(machine_.TicksOf(10), 0);
-  machine_.Put({.pid = 10, .ticks = 46, .start = machine_.NowTicks() - 502});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .ticks = 46, .start = machine_.NowTicks() - 502});
   EXPECT_EQ(machine_.Find(10)->info->key.tgid, 10);
 }
 
@@ -77,21 +71,18 @@ TEST_F(ProcessRules, EndedProcess_IsReportedOnceAndItsSlotWaitsOneScan) {
   machine_.Scan();
   const Slot slot = machine_.Find(10)->slot;
   machine_.End(10);
-  machine_.Put({.pid = 11, .start = machine_.NowTicks()});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 11, .start = machine_.NowTicks()});
   ASSERT_EQ(machine_.sample.exited.size(), 1U);
   EXPECT_EQ(machine_.sample.exited[0].slot, slot);
   EXPECT_EQ(machine_.sample.exited[0].cpu, Nanoseconds{0});
   EXPECT_NE(machine_.Find(11)->slot, slot);
-  machine_.Put({.pid = 12, .start = machine_.NowTicks()});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 12, .start = machine_.NowTicks()});
   EXPECT_TRUE(machine_.sample.exited.empty());
   EXPECT_EQ(machine_.Find(12)->slot, slot);
 }
 
 TEST_F(ProcessRules, SlotOfALivingProcess_NeverChanges) {
-  machine_.Put({.pid = 50});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 50});
   const Slot slot = machine_.Find(50)->slot;
   for (int pid : {10, 90, 20}) {
     machine_.Put({.pid = pid, .start = machine_.NowTicks()});
@@ -107,8 +98,7 @@ TEST_F(ProcessRules, PidReused_InheritsNothing) {
   const Slot slot = machine_.Find(10)->slot;
   const uint32_t version = machine_.Find(10)->version;
   machine_.tree.Reincarnate("proc/10");
-  machine_.Put({.pid = 10, .ticks = 1200, .start = machine_.NowTicks() + 3, .comm = "new"});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .ticks = 1200, .start = machine_.NowTicks() + 3, .comm = "new"});
   EXPECT_EQ(machine_.TicksOf(10), 1200) << "its own whole life, not the difference to the dead one";
   EXPECT_EQ(machine_.Find(10)->info->comm, "new");
   EXPECT_NE(machine_.Find(10)->slot, slot);
@@ -119,32 +109,27 @@ TEST_F(ProcessRules, PidReused_InheritsNothing) {
 }
 
 TEST_F(ProcessRules, NewInodeButSameStart_IsTheSameProcess) {
-  machine_.Put({.pid = 10, .ticks = 100});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .ticks = 100});
   const Slot slot = machine_.Find(10)->slot;
   machine_.tree.Reincarnate("proc/10");
-  machine_.Put({.pid = 10, .ticks = 103});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .ticks = 103});
   EXPECT_EQ(machine_.TicksOf(10), 3);
   EXPECT_EQ(machine_.Find(10)->slot, slot);
   EXPECT_TRUE(machine_.sample.exited.empty());
 }
 
 TEST_F(ProcessRules, ClockThatFell_CountsZeroUntilItHasPassedTheOldValue) {
-  machine_.Put({.pid = 10, .ticks = 100});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .ticks = 100});
   machine_.Put({.pid = 10, .ticks = 90});
   machine_.Scan();
   EXPECT_EQ(machine_.TicksOf(10), 0);
   EXPECT_TRUE(machine_.sample.exited.empty());
-  machine_.Put({.pid = 10, .ticks = 101});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .ticks = 101});
   EXPECT_EQ(machine_.TicksOf(10), 1);
 }
 
 TEST_F(ProcessRules, VanishesBetweenListAndStat_IsSkippedAndCounted) {
-  machine_.Put({.pid = 1});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 1});
   machine_.tree.MakeDir("proc/10");
   machine_.Scan();
   EXPECT_EQ(machine_.last_error, "");
@@ -174,8 +159,7 @@ TEST_F(ProcessRules, MalformedStat_CostsOnlyThatReading) {
   EXPECT_EQ(machine_.TicksOf(1), 1);
   EXPECT_EQ(machine_.TicksOf(10), 0) << "it stays who it was";
   EXPECT_GE(machine_.source().status().failed_reads, 1U);
-  machine_.Put({.pid = 10, .ticks = 107});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .ticks = 107});
   EXPECT_EQ(machine_.TicksOf(10), 7) << "not the whole life: it was known";
   EXPECT_EQ(machine_.Find(10)->slot, slot);
 }
@@ -207,8 +191,7 @@ TEST_F(ProcessRules, ExeThatCannotBeRead_IsEmptyAndCounted) {
 }
 
 TEST_F(ProcessRules, DeletedExe_LosesTheSuffix) {
-  machine_.Put({.pid = 10, .exe = "/bin/old (deleted)"});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .exe = "/bin/old (deleted)"});
   EXPECT_EQ(machine_.Find(10)->info->exe, "/bin/old");
 }
 
@@ -250,8 +233,7 @@ TEST_F(ProcessRules, KernelThreadWithALongName_HasItsFirst15Bytes) {
 }
 
 TEST_F(ProcessRules, NewProcess_LabelsAreReadAgainAtTheSecondScan) {
-  machine_.Put({.pid = 1});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 1});
   machine_.Put({.pid = 10, .start = machine_.NowTicks(), .cgroup = "0::/shim\n", .comm = "runc", .exe = "/bin/runc"});
   machine_.Scan();
   const uint32_t version = machine_.Find(10)->version;
@@ -296,8 +278,7 @@ TEST_F(ProcessRules, MoreBusyProcessesThanTheBound_EachGetsItsTurn) {
 
 TEST_F(ProcessRules, ManyNewIdleProcesses_EachGetsItsTurn_BusyOnesAtOnce) {
   constexpr int kBusy = 110;
-  machine_.Put({.pid = 1});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 1});
   const uint64_t start = machine_.NowTicks();
   for (int pid = 11; pid <= kBusy; ++pid) machine_.Put({.pid = pid, .start = start});
   machine_.Scan();
@@ -315,23 +296,19 @@ TEST_F(ProcessRules, ManyNewIdleProcesses_EachGetsItsTurn_BusyOnesAtOnce) {
 }
 
 TEST_F(ProcessRules, UnchangedLabels_VersionStays) {
-  machine_.Put({.pid = 10, .ticks = 1});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .ticks = 1});
   const uint32_t version = machine_.Find(10)->version;
   EXPECT_NE(version, 0U);
-  machine_.Put({.pid = 10, .ticks = 2});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .ticks = 2});
   EXPECT_EQ(machine_.Find(10)->version, version);
 }
 
 TEST_F(ProcessRules, Zombie_KeepsWhatItWas) {
   machine_.SetV1("", Ticks(0));
-  machine_.Put({.pid = 10, .cgroup = "2:cpuacct:/box\n0::/\n"});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .cgroup = "2:cpuacct:/box\n0::/\n"});
   const uint32_t version = machine_.Find(10)->version;
   machine_.tree.Remove("proc/10/exe");
-  machine_.Put({.pid = 10, .ticks = 3, .cgroup = "2:cpuacct:/\n0::/\n", .exe = "", .flags = 4, .state = 'Z'});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .ticks = 3, .cgroup = "2:cpuacct:/\n0::/\n", .exe = "", .flags = 4, .state = 'Z'});
   EXPECT_EQ(machine_.TicksOf(10), 3);
   EXPECT_EQ(machine_.Find(10)->version, version);
   EXPECT_EQ(machine_.Find(10)->info->exe, "/bin/task");
@@ -353,8 +330,7 @@ TEST_F(ProcessRules, ProcfsMissing_IsAnErrorAndComesBack) {
   EXPECT_THAT(machine_.last_error, HasSubstr(machine_.tree.Path("proc")));
   EXPECT_FALSE(machine_.source().status().up);
   EXPECT_TRUE(machine_.sample.processes.empty());
-  machine_.Put({.pid = 10, .ticks = 100});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .ticks = 100});
   EXPECT_EQ(machine_.last_error, "");
   EXPECT_TRUE(machine_.source().status().up);
   EXPECT_EQ(machine_.source().status().last_success, machine_.clock.Wall());
@@ -362,15 +338,13 @@ TEST_F(ProcessRules, ProcfsMissing_IsAnErrorAndComesBack) {
 }
 
 TEST_F(ProcessRules, ProcfsReplaced_IsOpenedAgain) {
-  machine_.Put({.pid = 10, .ticks = 100});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .ticks = 100});
   machine_.tree.Remove("proc");
   machine_.Scan();
   EXPECT_NE(machine_.last_error, "");
   machine_.Scan();
   EXPECT_NE(machine_.last_error, "");
-  machine_.Put({.pid = 10, .ticks = 109});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .ticks = 109});
   EXPECT_EQ(machine_.last_error, "");
   EXPECT_TRUE(machine_.source().status().up);
   EXPECT_EQ(machine_.TicksOf(10), 9) << "of all the time since the last good scan";
@@ -380,27 +354,23 @@ TEST_F(ProcessRules, ProcfsWasEmptyAndIsReplaced_IsOpenedAgain) {
   machine_.Scan();
   EXPECT_NE(machine_.last_error, "") << "mounted over later, the open directory would stay empty";
   machine_.tree.Remove("proc");
-  machine_.Put({.pid = 10, .ticks = 100});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .ticks = 100});
   EXPECT_EQ(machine_.last_error, "");
   EXPECT_EQ(machine_.TicksOf(10), 0);
 }
 
 TEST_F(ProcessRules, NothingListed_IsAnErrorAndTheNextScanCoversTheTime) {
-  machine_.Put({.pid = 10, .ticks = 100});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .ticks = 100});
   machine_.tree.Remove("proc/10");
   machine_.Scan();
   EXPECT_NE(machine_.last_error, "");
   EXPECT_TRUE(machine_.sample.exited.empty());
-  machine_.Put({.pid = 10, .ticks = 109});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .ticks = 109});
   EXPECT_EQ(machine_.TicksOf(10), 9);
 }
 
 TEST_F(ProcessRules, TakenAt_LiesWithinTheScan) {
-  machine_.Put({.pid = 10});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10});
   EXPECT_EQ(machine_.sample.taken_at, machine_.clock.Now());
 }
 

@@ -12,11 +12,9 @@ class ProcessUsers : public ::testing::Test {
 };
 
 TEST_F(ProcessUsers, NewProcess_UserIsReadAgainAtTheSecondScan) {
-  machine_.Put({.pid = 1, .uid = 0});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 1, .uid = 0});
   EXPECT_EQ(machine_.Find(1)->info->uid, 0U);
-  machine_.Put({.pid = 10, .start = machine_.NowTicks(), .uid = 0});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .start = machine_.NowTicks(), .uid = 0});
   machine_.Put({.pid = 10, .start = machine_.NowTicks() - 500, .uid = 33});
   const uint32_t version = machine_.Find(10)->version;
   machine_.Scan();
@@ -27,11 +25,9 @@ TEST_F(ProcessUsers, NewProcess_UserIsReadAgainAtTheSecondScan) {
 TEST_F(ProcessUsers, BusyProcess_UserIsReadAgainWithItsProgram) {
   for (int pid = 1; pid <= 200; ++pid) machine_.Put({.pid = pid, .uid = 0});
   for (int scan = 0; scan < 2; ++scan) machine_.Scan();
-  machine_.Put({.pid = 200, .ticks = 1, .uid = 1000});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 200, .ticks = 1, .uid = 1000});
   EXPECT_EQ(machine_.Find(200)->info->uid, 0U) << "the program is the same";
-  machine_.Put({.pid = 200, .ticks = 2, .comm = "bash", .uid = 1000});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 200, .ticks = 2, .comm = "bash", .uid = 1000});
   EXPECT_EQ(machine_.Find(200)->info->uid, 1000U);
 }
 
@@ -67,8 +63,7 @@ TEST_F(ProcessUsers, WithoutUsers_StatusIsNotRead) {
 }
 
 TEST_F(ProcessUsers, UnreadableStatus_UserIsUnknown) {
-  machine_.Put({.pid = 10});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10});
   EXPECT_EQ(machine_.Find(10)->info->uid, kUnknownUid);
 }
 

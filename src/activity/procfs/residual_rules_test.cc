@@ -19,8 +19,7 @@ class ResidualRules : public ::testing::Test {
 
 TEST_F(ResidualRules, UsageBeforeTheFirstScan_BelongsToNobody) {
   machine_.SetV2("/box", Ticks(500));
-  machine_.Put({.pid = 10, .ticks = 100, .cgroup = "0::/box\n"});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .ticks = 100, .cgroup = "0::/box\n"});
   EXPECT_THAT(machine_.sample.residuals, IsEmpty());
   machine_.Scan();
   EXPECT_THAT(machine_.sample.residuals, IsEmpty());
@@ -28,11 +27,9 @@ TEST_F(ResidualRules, UsageBeforeTheFirstScan_BelongsToNobody) {
 
 TEST_F(ResidualRules, MoreThanTheKnownProcessesUsed_IsResidual) {
   machine_.SetV2("/box", Ticks(500));
-  machine_.Put({.pid = 10, .ticks = 100, .cgroup = "0::/box\n"});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .ticks = 100, .cgroup = "0::/box\n"});
   machine_.SetV2("/box", Ticks(550));
-  machine_.Put({.pid = 10, .ticks = 120, .cgroup = "0::/box\n"});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .ticks = 120, .cgroup = "0::/box\n"});
   EXPECT_EQ(machine_.TicksOf(10), 20);
   EXPECT_THAT(machine_.Residuals(), UnorderedElementsAre(Pair("/box", Ticks(30))));
 }
@@ -50,12 +47,10 @@ TEST_F(ResidualRules, LastSliceOfAnExitedProcess_IsResidualOfItsCgroup) {
 
 TEST_F(ResidualRules, LessThanTheKnownProcessesUsed_IsADebtNotClampedPerScan) {
   machine_.SetV2("/box", Ticks(0));
-  machine_.Put({.pid = 10, .cgroup = "0::/box\n"});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .cgroup = "0::/box\n"});
   // The cgroup's reading is a little older than the process': it lags by 5, then catches up and more.
   machine_.SetV2("/box", Ticks(15));
-  machine_.Put({.pid = 10, .ticks = 20, .cgroup = "0::/box\n"});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .ticks = 20, .cgroup = "0::/box\n"});
   EXPECT_THAT(machine_.sample.residuals, IsEmpty());
   machine_.SetV2("/box", Ticks(27));
   machine_.Scan();
@@ -64,8 +59,7 @@ TEST_F(ResidualRules, LessThanTheKnownProcessesUsed_IsADebtNotClampedPerScan) {
 
 TEST_F(ResidualRules, WobblingDifference_IsBookedOnce) {
   machine_.SetV2("/box", Ticks(0));
-  machine_.Put({.pid = 10, .cgroup = "0::/box\n"});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .cgroup = "0::/box\n"});
   Nanoseconds booked{0};
   for (uint64_t scan = 1; scan <= 10; ++scan) {
     machine_.SetV2("/box", Ticks(static_cast<int64_t>(scan * 10 + scan % 2)));
@@ -79,8 +73,7 @@ TEST_F(ResidualRules, WobblingDifference_IsBookedOnce) {
 TEST_F(ResidualRules, ChildCgroups_AreNotPartOfTheirParentsResidual) {
   machine_.SetV2("/pod", Ticks(100));
   machine_.SetV2("/pod/box", Ticks(60));
-  machine_.Put({.pid = 1});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 1});
   machine_.SetV2("/pod", Ticks(135));
   machine_.SetV2("/pod/box", Ticks(90));
   machine_.Scan();
@@ -89,12 +82,10 @@ TEST_F(ResidualRules, ChildCgroups_AreNotPartOfTheirParentsResidual) {
 
 TEST_F(ResidualRules, CgroupThatAppearedSinceTheLastScan_CountsWhole) {
   machine_.SetV2("/pod", Ticks(100));
-  machine_.Put({.pid = 1});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 1});
   machine_.SetV2("/pod", Ticks(140));
   machine_.SetV2("/pod/box", Ticks(40));
-  machine_.Put({.pid = 10, .ticks = 15, .start = machine_.NowTicks(), .cgroup = "0::/pod/box\n"});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .ticks = 15, .start = machine_.NowTicks(), .cgroup = "0::/pod/box\n"});
   EXPECT_EQ(machine_.TicksOf(10), 15);
   EXPECT_THAT(machine_.Residuals(), UnorderedElementsAre(Pair("/pod/box", Ticks(25))));
 }
@@ -107,8 +98,7 @@ TEST_F(ResidualRules, GoneCgroup_ItsRestIsItsParentsResidual) {
   machine_.Scan();
   machine_.SetV2("/pod", Ticks(30));
   machine_.SetV2("/pod/box", Ticks(30));
-  machine_.Put({.pid = 10, .ticks = 10, .cgroup = "0::/pod/box\n"});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .ticks = 10, .cgroup = "0::/pod/box\n"});
   ASSERT_THAT(machine_.Residuals(), UnorderedElementsAre(Pair("/pod/box", Ticks(20))));
   machine_.RemoveCgroup("/pod/box");
   machine_.End(10);
@@ -127,8 +117,7 @@ TEST_F(ResidualRules, GoneCgroupThatOwed_ItsParentOwes) {
   machine_.Scan();
   machine_.SetV2("/pod", Ticks(30));
   machine_.SetV2("/pod/box", Ticks(30));
-  machine_.Put({.pid = 10, .ticks = 34, .cgroup = "0::/pod/box\n"});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .ticks = 34, .cgroup = "0::/pod/box\n"});
   machine_.RemoveCgroup("/pod/box");
   machine_.End(10);
   machine_.SetV2("/pod", Ticks(36));
@@ -141,8 +130,7 @@ TEST_F(ResidualRules, WholeSubtreeGone_RestReachesTheLivingAncestor) {
   machine_.SetV2("/a", Ticks(0));
   machine_.SetV2("/a/b", Ticks(0));
   machine_.SetV2("/a/b/c", Ticks(0));
-  machine_.Put({.pid = 1});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 1});
   machine_.RemoveCgroup("/a/b");
   machine_.SetV2("/a", Ticks(11));
   machine_.Scan();
@@ -153,8 +141,7 @@ TEST_F(ResidualRules, WholeSubtreeGone_RestReachesTheLivingAncestor) {
 TEST_F(ResidualRules, CgroupMadeAgainUnderTheSamePath_IsAnotherOne) {
   machine_.SetV2("/pod", Ticks(50));
   machine_.SetV2("/pod/box", Ticks(50));
-  machine_.Put({.pid = 1});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 1});
   const auto before = machine_.Cgroup("/pod/box");
   machine_.tree.Reincarnate(std::string(FakeMachine::kV2) + "/pod/box");
   machine_.SetV2("/pod", Ticks(80));
@@ -167,8 +154,7 @@ TEST_F(ResidualRules, CgroupMadeAgainUnderTheSamePath_IsAnotherOne) {
 TEST_F(ResidualRules, OneGoesAnotherComes_TheNewOneIsSeenAtOnce) {
   machine_.SetV2("/pod", Ticks(0));
   machine_.SetV2("/pod/old", Ticks(0));
-  machine_.Put({.pid = 1});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 1});
   machine_.RemoveCgroup("/pod/old");
   machine_.SetV2("/pod", Ticks(9));
   machine_.SetV2("/pod/new", Ticks(9));
@@ -178,29 +164,24 @@ TEST_F(ResidualRules, OneGoesAnotherComes_TheNewOneIsSeenAtOnce) {
 
 TEST_F(ResidualRules, V2Root_HasNone) {
   machine_.SetV2("", Ticks(0));
-  machine_.Put({.pid = 10});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10});
   machine_.SetV2("", Ticks(1000));
-  machine_.Put({.pid = 10, .ticks = 5});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .ticks = 5});
   EXPECT_THAT(machine_.Residuals(), IsEmpty());
 }
 
 TEST_F(ResidualRules, V1Root_Has) {
   machine_.SetV1("", Ticks(100));
-  machine_.Put({.pid = 10, .cgroup = "2:cpuacct:/\n0::/\n"});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .cgroup = "2:cpuacct:/\n0::/\n"});
   machine_.SetV1("", Ticks(117));
-  machine_.Put({.pid = 10, .ticks = 10, .cgroup = "2:cpuacct:/\n0::/\n"});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .ticks = 10, .cgroup = "2:cpuacct:/\n0::/\n"});
   EXPECT_THAT(machine_.Residuals(), UnorderedElementsAre(Pair("/", Ticks(7))));
 }
 
 TEST_F(ResidualRules, CpuacctSetToZeroByItsOwner_WhatWasUsedStaysUsed) {
   machine_.SetV1("", Ticks(100));
   machine_.SetV1("/box", Ticks(50));
-  machine_.Put({.pid = 1, .cgroup = "2:cpuacct:/\n"});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 1, .cgroup = "2:cpuacct:/\n"});
   machine_.SetV1("", Ticks(103));
   machine_.SetV1("/box", Ticks(3));
   machine_.Scan();
@@ -210,18 +191,16 @@ TEST_F(ResidualRules, CpuacctSetToZeroByItsOwner_WhatWasUsedStaysUsed) {
 TEST_F(ResidualRules, ExitingProcessFirstSeenUnderV1_IsLeftToTheResidualOfItsCgroup) {
   machine_.SetV1("", Ticks(0));
   machine_.SetV1("/box", Ticks(0));
-  machine_.Put({.pid = 1, .cgroup = "2:cpuacct:/\n"});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 1, .cgroup = "2:cpuacct:/\n"});
   machine_.SetV1("", Ticks(9));
   machine_.SetV1("/box", Ticks(9));
-  machine_.Put({.pid = 10,
-                .ticks = 9,
-                .start = machine_.NowTicks(),
-                .cgroup = "2:cpuacct:/\n",
-                .exe = "",
-                .flags = 4,
-                .state = 'Z'});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10,
+                     .ticks = 9,
+                     .start = machine_.NowTicks(),
+                     .cgroup = "2:cpuacct:/\n",
+                     .exe = "",
+                     .flags = 4,
+                     .state = 'Z'});
   EXPECT_EQ(machine_.TicksOf(10), 0);
   EXPECT_THAT(machine_.Residuals(), UnorderedElementsAre(Pair("/box", Ticks(9))));
 }
@@ -229,13 +208,11 @@ TEST_F(ResidualRules, ExitingProcessFirstSeenUnderV1_IsLeftToTheResidualOfItsCgr
 TEST_F(ResidualRules, ProcessThatMoves_NewCgroupGetsTheDeltaAndTheErrorIsPaidBack) {
   machine_.SetV2("/a", Ticks(0));
   machine_.SetV2("/b", Ticks(0));
-  machine_.Put({.pid = 10, .cgroup = "0::/a\n"});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .cgroup = "0::/a\n"});
   // 4 used in /a, 6 in /b; the scan sees one delta of 10.
   machine_.SetV2("/a", Ticks(4));
   machine_.SetV2("/b", Ticks(6));
-  machine_.Put({.pid = 10, .ticks = 10, .cgroup = "0::/b\n"});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .ticks = 10, .cgroup = "0::/b\n"});
   EXPECT_EQ(machine_.TicksOf(10), 10);
   EXPECT_THAT(machine_.Residuals(), UnorderedElementsAre(Pair("/a", Ticks(4))))
       << "bounded by what it used before it moved";
@@ -247,8 +224,7 @@ TEST_F(ResidualRules, ProcessThatMoves_NewCgroupGetsTheDeltaAndTheErrorIsPaidBac
 TEST_F(ResidualRules, UnreadableCgroup_CostsItsOwnAndItsParentsResidualUntilItReads) {
   machine_.SetV2("/pod", Ticks(0));
   machine_.SetV2("/pod/box", Ticks(0));
-  machine_.Put({.pid = 1});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 1});
   machine_.SetV2("/pod", Ticks(10));
   machine_.tree.Write(std::string(FakeMachine::kV2) + "/pod/box/cpu.stat", "broken");
   machine_.Scan();
@@ -264,11 +240,9 @@ TEST_F(ResidualRules, CgroupUnreadableFromTheStart_ItsPastIsNotBookedWhenItReads
   machine_.SetV2("/pod", Ticks(700));
   machine_.SetV2("/pod/box", Ticks(0));
   machine_.tree.Write(std::string(FakeMachine::kV2) + "/pod/box/cpu.stat", "broken");
-  machine_.Put({.pid = 10, .cgroup = "0::/pod/box\n"});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .cgroup = "0::/pod/box\n"});
   machine_.SetV2("/pod", Ticks(705));
-  machine_.Put({.pid = 10, .ticks = 5, .cgroup = "0::/pod/box\n"});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .ticks = 5, .cgroup = "0::/pod/box\n"});
   EXPECT_THAT(machine_.Residuals(), IsEmpty());
   machine_.SetV2("/pod/box", Ticks(605));
   machine_.Scan();
@@ -281,11 +255,9 @@ TEST_F(ResidualRules, CgroupUnreadableFromTheStart_ItsPastIsNotBookedWhenItReads
 
 TEST_F(ResidualRules, ProcessInACgroupMadeAfterTheWalk_IsNotCountedTwiceLater) {
   machine_.SetV2("/pod", Ticks(0));
-  machine_.Put({.pid = 1});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 1});
   // /pod/late did not exist when the tree was walked, but its process is already there.
-  machine_.Put({.pid = 10, .ticks = 7, .start = machine_.NowTicks(), .cgroup = "0::/pod/late\n"});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .ticks = 7, .start = machine_.NowTicks(), .cgroup = "0::/pod/late\n"});
   EXPECT_EQ(machine_.TicksOf(10), 7);
   machine_.SetV2("/pod", Ticks(9));
   machine_.SetV2("/pod/late", Ticks(9));
@@ -296,8 +268,7 @@ TEST_F(ResidualRules, ProcessInACgroupMadeAfterTheWalk_IsNotCountedTwiceLater) {
 TEST_F(ResidualRules, LivingCgroups_AreThoseOfTheTreeAndOfTheirResiduals) {
   machine_.SetV2("/a", Ticks(0));
   machine_.SetV2("/b", Ticks(0));
-  machine_.Put({.pid = 1});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 1});
   EXPECT_THAT(machine_.source().LivingCgroups(), SizeIs(3)) << "with the root";
   const auto before = machine_.Cgroup("/b");
   machine_.RemoveCgroup("/a");
@@ -316,17 +287,14 @@ TEST_F(ResidualRules, FourKilobytePath_Works) {
   machine_.SetV2(path, Ticks(0));
   std::string above = path;
   while (!(above = above.substr(0, above.rfind('/'))).empty()) machine_.SetV2(above, Ticks(0));
-  machine_.Put({.pid = 10, .cgroup = "0::" + path + "\n"});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .cgroup = "0::" + path + "\n"});
   for (above = path; !above.empty(); above = above.substr(0, above.rfind('/'))) machine_.SetV2(above, Ticks(5));
-  machine_.Put({.pid = 10, .ticks = 2, .cgroup = "0::" + path + "\n"});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .ticks = 2, .cgroup = "0::" + path + "\n"});
   EXPECT_THAT(machine_.Residuals(), UnorderedElementsAre(Pair(path, Ticks(3))));
 }
 
 TEST_F(ResidualRules, NoTreeAtAll_ProcessesAreCountedAndNothingElse) {
-  machine_.Put({.pid = 10, .cgroup = "0::/box\n"});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .cgroup = "0::/box\n"});
   machine_.Put({.pid = 10, .ticks = 4, .cgroup = "0::/box\n"});
   machine_.Scan();
   EXPECT_EQ(machine_.TicksOf(10), 4);

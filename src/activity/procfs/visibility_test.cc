@@ -230,8 +230,7 @@ TEST_F(Visibility, HostTreeFromOurOwnCgroupNamespace_NothingIsCountedTwice) {
   const std::string log = LogOf([&] { machine_.Scan(); });
   EXPECT_EQ(CountIn(log, "translating them"), 1U);
   machine_.SetV2("/docker", Ticks(9));
-  machine_.Put({.pid = 10, .ticks = 7, .cgroup = "0::/../../docker\n"});
-  machine_.Scan();
+  machine_.ScanWith({.pid = 10, .ticks = 7, .cgroup = "0::/../../docker\n"});
   EXPECT_THAT(machine_.Residuals(), ::testing::UnorderedElementsAre(::testing::Pair("/docker", Ticks(2))));
 }
 
