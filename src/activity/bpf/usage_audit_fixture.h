@@ -78,6 +78,15 @@ class UsageAuditTest : public ::testing::Test {
     for (const auto& residual : kernel_.sample.residuals) charged_[residual.cgroup->path] += residual.cpu;
     given_ += Nanoseconds(static_cast<int64_t>(kernel_.Given()));
   }
+  void ScanTwice() {
+    for (int scan = 0; scan < 2; ++scan) Scan();
+  }
+  /// Loses 3 ms of a short-lived process, which the audit must then charge alone.
+  void ExpectLossIsCharged() {
+    RunShortLived(std::chrono::milliseconds(3), 99);
+    ScanTwice();
+    EXPECT_EQ(charged_, (std::map<std::string, Nanoseconds>{{"/box", std::chrono::milliseconds(3)}}));
+  }
   /// To all and as residuals, since the first scan.
   [[nodiscard]] Nanoseconds GivenInAll() const {
     Nanoseconds sum = given_;

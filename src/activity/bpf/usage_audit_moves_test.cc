@@ -42,10 +42,7 @@ TEST_F(UsageAuditMoves, WhatANewProcessRanBeforeItWasMoved_HidesNothingThatIsMis
   EXPECT_EQ(kernel_.CpuOf(50), 14'000'000) << "it is the process' all the same";
   Scan();
   EXPECT_THAT(charged_, IsEmpty());
-  RunShortLived(milliseconds(3), 51);
-  Scan();
-  Scan();
-  EXPECT_THAT(charged_, UnorderedElementsAre(Pair("/box", milliseconds(3))));
+  ExpectLossIsCharged();
 }
 
 TEST_F(UsageAuditMoves, WhatAShortLivedProcessRanBeforeItWasMoved_HidesNothingEither) {
@@ -72,10 +69,7 @@ TEST_F(UsageAuditMoves, KnownProcessThatIsMoved_ItsTimeIsInBothCgroups) {
   kernel_.living.at(10).cgroup = IdOf("/other");
   kernel_.living.at(10).ran += 2'000'000;
   Use("/other", milliseconds(2));
-  RunShortLived(milliseconds(3), 51);
-  Scan();
-  Scan();
-  EXPECT_THAT(charged_, UnorderedElementsAre(Pair("/box", milliseconds(3))));
+  ExpectLossIsCharged();
 }
 
 TEST_F(UsageAuditMoves, WhatANewProcessRanBeforeItWasMoved_IsInTheCgroupOfItsParent) {
@@ -97,8 +91,7 @@ TEST_F(UsageAuditMoves, ProcessOfThreadsThatIsMoved_IsMissingNowhere) {
   Use("/other", milliseconds(4));
   kernel_.table.AddMove(10, 6, {1000, 0});  // of its leader
   for (const int tid : {10, 11}) kernel_.living.at(tid).cgroup = IdOf("/other");
-  Scan();
-  Scan();
+  ScanTwice();
   EXPECT_THAT(charged_, IsEmpty());
 }
 
@@ -114,18 +107,14 @@ TEST_F(UsageAuditMoves, CgroupMadeAnewUnderItsPath_IsAnother) {
     Scan();
   }
   EXPECT_THAT(charged_, IsEmpty());
-  RunShortLived(milliseconds(3), 61);
-  Scan();
-  Scan();
-  EXPECT_THAT(charged_, UnorderedElementsAre(Pair("/box", milliseconds(3))));
+  ExpectLossIsCharged();
   EXPECT_EQ(GivenInAll(), milliseconds(53));
 }
 
 TEST_F(UsageAuditMoves, CgroupsMadeAnewUnderTheirPaths_KeepWhatIsKnownOfThem) {
   Use("/box/inner", milliseconds(1));
   LoseSomething();
-  Scan();
-  Scan();
+  ScanTwice();
   charged_.clear();
   kernel_.table.AddFreed(kernel_.End(10));
   for (const char* path : {"/box/inner", "/box"}) {
@@ -158,10 +147,7 @@ TEST_F(UsageAuditMoves, CgroupMadeAnewTwiceUnderItsPath_TheLastIsNotTheOneBefore
     Scan();
   }
   EXPECT_THAT(charged_, IsEmpty());
-  RunShortLived(milliseconds(3), 61);
-  Scan();
-  Scan();
-  EXPECT_THAT(charged_, UnorderedElementsAre(Pair("/box", milliseconds(3))));
+  ExpectLossIsCharged();
 }
 
 TEST_F(UsageAuditMoves, MoveThatAPassShowedFirst_IsBookedOnce) {
@@ -175,11 +161,9 @@ TEST_F(UsageAuditMoves, MoveThatAPassShowedFirst_IsBookedOnce) {
   Use("/other", milliseconds(9));
   Scan();
   RunShortLived(milliseconds(3));
-  Scan();
-  Scan();
+  ScanTwice();
   Use("/other", milliseconds(10));
-  Scan();
-  Scan();
+  ScanTwice();
   EXPECT_EQ(charged_["/other"], milliseconds(4)) << "6 ms were given before anybody could know, 9 ms only once";
 }
 

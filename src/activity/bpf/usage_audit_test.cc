@@ -54,8 +54,7 @@ TEST_F(UsageAuditTest, LossThatIsKnownMuchLater_IsChargedThen) {
   EXPECT_THAT(charged_, IsEmpty()) << "so far it may be any error of booking";
   EXPECT_EQ(audit_->status().last, kernel_.clock.Now() - seconds(1));
   LoseSomething();
-  Scan();
-  Scan();
+  ScanTwice();
   EXPECT_THAT(charged_, UnorderedElementsAre(Pair("/box", milliseconds(5))));
 }
 
@@ -68,8 +67,7 @@ TEST_F(UsageAuditTest, MissingForMinutesWithoutAnyLoss_WasGivenElsewhere) {
   EXPECT_THAT(charged_, IsEmpty());
   LoseSomething();
   RunShortLived(milliseconds(2));
-  Scan();
-  Scan();
+  ScanTwice();
   EXPECT_EQ(GivenInAll(), milliseconds(2 + 5)) << "only the latest could be part of the loss";
 }
 
@@ -77,8 +75,7 @@ TEST_F(UsageAuditTest, CgroupOfThreads_MissesNothing) {
   cgroup_tree_.Write("cgroup/vcpu0/cgroup.type", "threaded\n");
   Use("/vcpu0", milliseconds(5));
   LoseSomething();
-  Scan();
-  Scan();
+  ScanTwice();
   EXPECT_THAT(charged_, IsEmpty()) << "its process is known in another cgroup";
 }
 
@@ -103,8 +100,7 @@ TEST_F(UsageAuditTest, ProcessWhoseCgroupIsReadAgain_GoesOnInItsAccount) {
   for (int scan = 0; scan < 3; ++scan) Scan(seconds(31));
   Run(milliseconds(40));
   LoseSomething();
-  Scan();
-  Scan();
+  ScanTwice();
   EXPECT_EQ(given_, milliseconds(40));
   EXPECT_THAT(charged_, IsEmpty());
 }
@@ -114,8 +110,7 @@ TEST_F(UsageAuditTest, DelayedRecord_IsNotMissing) {
   const kepler_task record = RunShortLived(milliseconds(5));
   Scan();
   kernel_.table.AddFreed(record);
-  Scan();
-  Scan();
+  ScanTwice();
   EXPECT_THAT(charged_, IsEmpty());
   EXPECT_EQ(given_, milliseconds(5));
 }
@@ -126,8 +121,7 @@ TEST_F(UsageAuditTest, LastSliceWithADelayedRecord_IsNotMissing) {
   const kepler_task record = kernel_.End(10);
   Scan();
   kernel_.table.AddFreed(record);
-  Scan();
-  Scan();
+  ScanTwice();
   EXPECT_THAT(charged_, IsEmpty());
   EXPECT_EQ(given_, milliseconds(5));
 }
@@ -144,8 +138,7 @@ TEST_F(UsageAuditTest, ThreadWithADelayedRecord_IsNotMissing) {
     Scan();
     kernel_.table.AddFreed(record);
   }
-  Scan();
-  Scan();
+  ScanTwice();
   EXPECT_THAT(charged_, IsEmpty());
   EXPECT_EQ(given_, milliseconds(5 * 6));
 }
@@ -198,8 +191,7 @@ TEST_F(UsageAuditTest, LossBesideDelayedThreads_IsChargedOnceTheirRecordsCame) {
 TEST_F(UsageAuditTest, RecordThatComesAfterItsTimeWasCharged_IsNotGivenAgain) {
   LoseSomething();
   const kepler_task record = RunShortLived(milliseconds(5));
-  Scan();
-  Scan();
+  ScanTwice();
   EXPECT_EQ(charged_["/box"], milliseconds(5));
   kernel_.table.AddFreed(record);
   RunShortLived(milliseconds(3), 51);
@@ -215,11 +207,9 @@ TEST_F(UsageAuditTest, LastSliceThatComesAfterItsTimeWasCharged_IsNotGivenAgain)
   LoseSomething();
   Run(milliseconds(5));
   const kepler_task record = kernel_.End(10);
-  Scan();
-  Scan();
+  ScanTwice();
   kernel_.table.AddFreed(record);
-  Scan();
-  Scan();
+  ScanTwice();
   EXPECT_EQ(GivenInAll(), milliseconds(5));
 }
 
@@ -239,12 +229,10 @@ TEST_F(UsageAuditTest, ScansInQuickSuccession_WaitForTheRecords) {
 TEST_F(UsageAuditTest, TimeOfMicroseconds_WaitsUntilItIsWorthIt) {
   LoseSomething();
   RunShortLived(std::chrono::microseconds(60));
-  Scan();
-  Scan();
+  ScanTwice();
   EXPECT_THAT(charged_, IsEmpty());
   RunShortLived(std::chrono::microseconds(60));
-  Scan();
-  Scan();
+  ScanTwice();
   EXPECT_EQ(charged_["/box"], std::chrono::microseconds(120));
 }
 
@@ -254,8 +242,7 @@ TEST_F(UsageAuditTest, PassThatFailed_ChargesNothing) {
   kernel_.clock.Advance(seconds(1));
   audit_->BeforePass(kernel_.table, kernel_.clock, losses_, status_);
   audit_->Abandon();
-  Scan();
-  Scan();
+  ScanTwice();
   EXPECT_THAT(charged_, IsEmpty());
 }
 
@@ -275,8 +262,7 @@ TEST_F(UsageAuditTest, CgroupThatIsGoneBeforeItWasRead_ItsMissingTimeIsItsParent
   RunShortLived(milliseconds(5));
   kernel_.table.AddFreed(kernel_.End(10));
   cgroup_tree_.Remove("cgroup/box");
-  Scan();
-  Scan();
+  ScanTwice();
   EXPECT_THAT(charged_, UnorderedElementsAre(Pair("/", milliseconds(5))));
 }
 
@@ -285,8 +271,7 @@ TEST_F(UsageAuditTest, CgroupThatCameMeanwhile_CountsFromItsBeginning) {
   kernel_.cgroups.Made(0, IdOf("/new"), "/new");
   kernel_.Start({.tid = 60, .tgid = 60, .ran = 33'000'000, .cgroup = IdOf("/new")});
   LoseSomething();
-  Scan();
-  Scan();
+  ScanTwice();
   EXPECT_THAT(charged_, UnorderedElementsAre(Pair("/new", milliseconds(7))));
 }
 
