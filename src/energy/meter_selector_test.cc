@@ -34,6 +34,11 @@ class MeterSelectorTest : public ::testing::Test {
     }
     return MeterSelector(std::move(sources), std::move(estimate), clock_);
   }
+  MeterSelector MakeOpen() {
+    MeterSelector selector = Make();
+    EXPECT_TRUE(selector.Open());
+    return selector;
+  }
   void Scan(MeterSelector& selector) {
     clock_.Advance(5s);
     selector.Sample();
@@ -54,8 +59,7 @@ void Move(Script& script) { std::get<RawCounter>(script.values[0]).microjoules +
 TEST_F(MeterSelectorTest, Open_FirstWorks_LaterOnesAreNotTouched) {
   Add("rapl", 1);
   Script& second = Add("model", 1);
-  MeterSelector selector = Make();
-  ASSERT_TRUE(selector.Open());
+  MeterSelector selector = MakeOpen();
   Scan(selector);
   EXPECT_EQ(selector.current().status().name, "rapl");
   EXPECT_EQ(second.discoveries, 0);
@@ -65,8 +69,7 @@ TEST_F(MeterSelectorTest, Open_FirstWorks_LaterOnesAreNotTouched) {
 TEST_F(MeterSelectorTest, Open_FirstFails_TheNextIsUsedAndTheReasonKept) {
   Add("rapl", 1).discover_error = Error{ErrorKind::kNotFound, "list /s/class/powercap: No such file or directory"};
   Add("hwmon", 1);
-  MeterSelector selector = Make();
-  ASSERT_TRUE(selector.Open());
+  MeterSelector selector = MakeOpen();
   EXPECT_EQ(selector.current().status().name, "hwmon");
   ASSERT_EQ(selector.failures().size(), 1u);
   EXPECT_EQ(selector.failures()[0].source, "rapl");
@@ -93,8 +96,7 @@ TEST_F(MeterSelectorTest, Open_NoSources_Fails) {
 TEST_F(MeterSelectorTest, Sample_ChosenStandsStillWhileAnotherMoves_Switches) {
   Add("rapl", 0);
   Script& model = Add("model", 0);
-  MeterSelector selector = Make();
-  ASSERT_TRUE(selector.Open());
+  MeterSelector selector = MakeOpen();
   for (int i = 0; i < 3; ++i) {
     Scan(selector);
     Move(model);
@@ -109,8 +111,7 @@ TEST_F(MeterSelectorTest, Sample_ChosenStandsStillWhileAnotherMoves_Switches) {
 TEST_F(MeterSelectorTest, Sample_FallbackThatCannotBeOpened_IsNamedOnceWithTheReason) {
   Add("rapl", 0);
   Add("hwmon", 1).discover_error = Error{ErrorKind::kPermission, "open /s/class/hwmon: Permission denied"};
-  MeterSelector selector = Make();
-  ASSERT_TRUE(selector.Open());
+  MeterSelector selector = MakeOpen();
   ::testing::internal::CaptureStdout();
   for (int i = 0; i < 3; ++i) Scan(selector);
   const std::string text = ::testing::internal::GetCapturedStdout();
@@ -124,8 +125,7 @@ TEST_F(MeterSelectorTest, Sample_OnlyAModelMoves_MeterHasAMinuteToProveItself) {
   Add("rapl", 0);
   Script& model = Add("model", 0);
   model.authority = Authority::kEstimated;
-  MeterSelector selector = Make();
-  ASSERT_TRUE(selector.Open());
+  MeterSelector selector = MakeOpen();
   for (int i = 0; i <= 11; ++i) {  // the first scan starts the minute
     Scan(selector);
     Move(model);
@@ -141,8 +141,7 @@ TEST_F(MeterSelectorTest, Sample_StandsStill_OtherMetersAreAnnouncedOnlyOnceUsed
   model.domains[0].note = "estimated, not measured";
   model.authority = Authority::kEstimated;
   ::testing::internal::CaptureStdout();
-  MeterSelector selector = Make();
-  ASSERT_TRUE(selector.Open());
+  MeterSelector selector = MakeOpen();
   for (int i = 0; i <= 11; ++i) {
     Scan(selector);
     Move(model);
@@ -161,8 +160,7 @@ TEST_F(MeterSelectorTest, Sample_StandsStill_OtherMetersAreAnnouncedOnlyOnceUsed
 TEST_F(MeterSelectorTest, Sample_NothingMoves_StaysWithTheChosen) {
   Add("rapl", 0);
   Add("hwmon", 0);
-  MeterSelector selector = Make();
-  ASSERT_TRUE(selector.Open());
+  MeterSelector selector = MakeOpen();
   for (int i = 0; i < 20; ++i) Scan(selector);
   EXPECT_EQ(selector.current().status().name, "rapl");
 }
@@ -170,8 +168,7 @@ TEST_F(MeterSelectorTest, Sample_NothingMoves_StaysWithTheChosen) {
 TEST_F(MeterSelectorTest, Sample_ChosenMovedOnceAndFroze_IsKept) {
   Script& rapl = Add("rapl", 0);
   Script& model = Add("model", 0);
-  MeterSelector selector = Make();
-  ASSERT_TRUE(selector.Open());
+  MeterSelector selector = MakeOpen();
   Scan(selector);
   Move(rapl);
   for (int i = 0; i < 20; ++i) {
@@ -185,8 +182,7 @@ TEST_F(MeterSelectorTest, Sample_DeadMeterAndBrokenFallback_TakesTheThird) {
   Add("rapl", 0);
   Add("hwmon", 0).discover_error = Error{ErrorKind::kNotFound, "none"};
   Script& model = Add("model", 0);
-  MeterSelector selector = Make();
-  ASSERT_TRUE(selector.Open());
+  MeterSelector selector = MakeOpen();
   ::testing::internal::CaptureStdout();
   for (int i = 0; i < 6; ++i) {
     Scan(selector);
@@ -202,8 +198,7 @@ TEST_F(MeterSelectorTest, Estimate_BetterOneCanBeReadLater_IsNamedOnceButNotTake
   rapl.discover_error = Error{ErrorKind::kNotFound, "no powercap"};
   Script& model = Add("model", 1);
   model.authority = Authority::kEstimated;
-  MeterSelector selector = Make();
-  ASSERT_TRUE(selector.Open());
+  MeterSelector selector = MakeOpen();
   const auto scan = [&] {
     Scan(selector);
     Move(model);
@@ -237,8 +232,7 @@ TEST_F(MeterSelectorTest, RealMeter_BetterOneCanBeReadLater_IsNamedOnceButNotTak
   rapl.discover_error = Error{ErrorKind::kNotFound, "no powercap"};
   Script& hwmon = Add("hwmon", 1);
   Script& model = Add("model", 1);
-  MeterSelector selector = Make();
-  ASSERT_TRUE(selector.Open());
+  MeterSelector selector = MakeOpen();
   ::testing::internal::CaptureStdout();
   const auto scan = [&](int times) {
     for (int i = 0; i < times; ++i) {
@@ -268,8 +262,7 @@ TEST_F(MeterSelectorTest, EveryBetterMeter_IsSearchedForLater) {
   Script& second = Add("hwmon", 1);
   for (Script* meter : {&first, &second}) meter->discover_error = Error{ErrorKind::kNotFound, "absent"};
   Script& model = Add("model", 1);
-  MeterSelector selector = Make();
-  ASSERT_TRUE(selector.Open());
+  MeterSelector selector = MakeOpen();
   second.discover_error.reset();
   for (int i = 0; i < 20; ++i) {
     Scan(selector);
@@ -282,8 +275,7 @@ TEST_F(MeterSelectorTest, EveryBetterMeter_IsSearchedForLater) {
 TEST_F(MeterSelectorTest, MeterThatStoodStillAndWasReplaced_IsNotNamed) {
   Script& rapl = Add("rapl", 0);
   Script& hwmon = Add("hwmon", 0);
-  MeterSelector selector = Make();
-  ASSERT_TRUE(selector.Open());
+  MeterSelector selector = MakeOpen();
   for (int i = 0; i < 40; ++i) {
     Scan(selector);
     Move(hwmon);

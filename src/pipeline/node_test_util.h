@@ -176,6 +176,11 @@ struct TestNode {
     SetStat(seconds * 50, seconds * 50);
     tick->Run(0);
   }
+  /// The process of `slot` used `cpu` of it.
+  void Second(uint64_t joules, activity::Slot slot, Nanoseconds cpu) {
+    activity.processes[slot].cpu = cpu;
+    Second(joules);
+  }
   [[nodiscard]] std::shared_ptr<const snapshot::Snapshot> Latest() const { return board.Latest(); }
 
   testing::FakeClock clock;

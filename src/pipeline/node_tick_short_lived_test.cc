@@ -64,8 +64,7 @@ TEST(NodeTick, ExecAndEndInOneTick_OldSeriesDepartsLastSliceIsTheNewOnes) {
   TestNode node({std::chrono::minutes(2), Energy::Joules(2), 500});
   node.activity.Start(0, 10, "sh", kBox);
   node.Second(0);
-  node.activity.processes[0].cpu = milliseconds(400);
-  node.Second(20);
+  node.Second(20, 0, milliseconds(400));
   cgroup::ProcessInfo last = node.activity.processes[0].info;
   last.comm = "java";
   node.activity.processes.erase(0);
@@ -91,8 +90,7 @@ TEST(NodeTick, VmEndsUnderAnotherName_LastSliceIsTheVms) {
   vm.info.exe = "/usr/bin/qemu-system-x86_64";
   node.Second(0);
   ASSERT_EQ(node.Latest(), nullptr);
-  node.activity.processes[0].cpu = milliseconds(400);
-  node.Second(20);
+  node.Second(20, 0, milliseconds(400));
   ASSERT_EQ(node.Latest()->vms.rows(), 1u);
   cgroup::ProcessInfo last = node.activity.processes[0].info;
   last.comm = "dying";

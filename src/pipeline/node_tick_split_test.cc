@@ -37,8 +37,7 @@ TEST(NodeTick, ExactRatio_IsOfAllProcessors) {
   node.online = "cpu1 1 0 0 1 0 0 0 0 0 0\n";
   node.activity.Start(0, 10, "a");
   node.Second(0);
-  node.activity.processes[0].cpu = milliseconds(500);
-  node.Second(10);
+  node.Second(10, 0, milliseconds(500));
   EXPECT_DOUBLE_EQ(node.Latest()->usage_ratio.value(), 0.25);
 }
 
@@ -55,8 +54,7 @@ TEST(NodeTick, ProcStatRatio_IsUsedUnlessExactIsAskedFor) {
   TestNode node;
   node.activity.Start(0, 10, "a");
   node.Second(0);
-  node.activity.processes[0].cpu = milliseconds(100);
-  node.Second(10);
+  node.Second(10, 0, milliseconds(100));
   const auto s = node.Latest();
   EXPECT_DOUBLE_EQ(s->usage_ratio.value(), 0.5);
   EXPECT_DOUBLE_EQ(s->proc_stat_ratio.value(), 0.5);
@@ -67,14 +65,12 @@ TEST(NodeTick, ExactRatioAfterAScanThatFailed_CoversBoth) {
   TestNode node({}, std::chrono::hours(1), {.ratio = RatioMethod::kExact});
   node.activity.Start(0, 10, "a");
   node.Second(0);
-  node.activity.processes[0].cpu = milliseconds(400);
-  node.Second(10);
+  node.Second(10, 0, milliseconds(400));
   node.activity.broken = true;
   node.Second(10);
   EXPECT_DOUBLE_EQ(node.Latest()->usage_ratio.value(), 0.4);
   node.activity.broken = false;
-  node.activity.processes[0].cpu = milliseconds(400);
-  node.Second(10);
+  node.Second(10, 0, milliseconds(400));
   EXPECT_DOUBLE_EQ(node.Latest()->usage_ratio.value(), 0.2);
 }
 
@@ -82,8 +78,7 @@ TEST(NodeTick, ExactRatioOfMoreThanThereIs_IsOne) {
   TestNode node({}, std::chrono::hours(1), {.ratio = RatioMethod::kExact});
   node.activity.Start(0, 10, "a");
   node.Second(0);
-  node.activity.processes[0].cpu = milliseconds(4000);
-  node.Second(10);
+  node.Second(10, 0, milliseconds(4000));
   EXPECT_EQ(node.Latest()->usage_ratio.value(), 1.0);
 }
 

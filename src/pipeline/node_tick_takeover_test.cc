@@ -54,10 +54,8 @@ TEST(NodeTickTakeover, WhoLivesOn_GoesOnUnderItsNewSlot) {
 TEST(NodeTickTakeover, WhoIsNotFoundAgain_Ends) {
   TestNode node;
   node.activity.Start(0, 10, "x");
-  node.activity.processes[0].cpu = milliseconds(100);
-  node.Second(0);
-  node.activity.processes[0].cpu = milliseconds(100);
-  node.Second(60);
+  node.Second(0, 0, milliseconds(100));
+  node.Second(60, 0, milliseconds(100));
   node.activity.processes.clear();
   node.activity.Start(0, 11, "y");
   node.activity.renumbered = true;

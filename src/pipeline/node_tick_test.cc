@@ -101,8 +101,7 @@ TEST(NodeTick, BusyProcess_GetsTheActiveEnergy) {
   TestNode node;
   node.activity.Start(0, 10, "a");
   node.Second(0);
-  node.activity.processes[0].cpu = milliseconds(400);
-  node.Second(10);
+  node.Second(10, 0, milliseconds(400));
   const auto s = node.Latest();
   EXPECT_EQ(s->interval, std::chrono::seconds(1));
   EXPECT_DOUBLE_EQ(s->usage_ratio.value(), 0.5);
@@ -118,8 +117,7 @@ TEST(NodeTick, ProcessMovesToAnotherContainer_JoulesStayBehind) {
   TestNode node;
   node.activity.Start(0, 10, "a", kBox);
   node.Second(0);
-  node.activity.processes[0].cpu = milliseconds(400);
-  node.Second(20);
+  node.Second(20, 0, milliseconds(400));
   auto& moved = node.activity.Start(0, 10, "a", kOther);
   moved.version = 2;
   moved.cpu = milliseconds(400);
@@ -143,8 +141,7 @@ TEST(NodeTick, ProcessOfAPod_ItsEnergyIsTheContainersAndThePods) {
   node.activity.Start(1, 11, "pause", pod);
   node.Second(0);
   node.activity.processes[0].cpu = milliseconds(300);
-  node.activity.processes[1].cpu = milliseconds(100);
-  node.Second(8);
+  node.Second(8, 1, milliseconds(100));
   const auto s = node.Latest();
   ASSERT_EQ(s->pods.rows(), 1u);
   EXPECT_EQ(s->pods.identity[0]->id, "152bb6d4-0ddf-4332-848a-0095e4e2dadd");
@@ -159,8 +156,7 @@ TEST(NodeTick, ContainerWithCgroupButNoProcess_KeepsRunning) {
   node.activity.Start(0, 10, "a", kBox).cpu = milliseconds(1);
   node.activity.living = Cgroups({kBox});
   node.Second(0);
-  node.activity.processes[0].cpu = milliseconds(400);
-  node.Second(100);
+  node.Second(100, 0, milliseconds(400));
   node.activity.Exit(0);
   node.Second(0);
   EXPECT_EQ(node.Latest()->containers.state[0], snapshot::State::kRunning);
@@ -206,8 +202,7 @@ TEST(NodeTick, ProcessesCannotBeListed_EnergyIsUnattributedAndCounted) {
   EXPECT_EQ(s->pipeline.failed_ticks, 1u);
   ExpectConserved(*s);
   node.activity.broken = false;
-  node.activity.processes[0].cpu = milliseconds(400);
-  node.Second(10);
+  node.Second(10, 0, milliseconds(400));
   EXPECT_EQ(Joules(node.Latest()->processes.energy_at(0, 0)), 5);
   ASSERT_EQ(node.Latest()->containers.rows(), 1u);
   EXPECT_EQ(node.Latest()->containers.state[0], snapshot::State::kRunning);
@@ -218,8 +213,7 @@ TEST(NodeTick, ContainerGoneAndBackWithItsCgroupOnly_RunsAgain) {
   TestNode node;
   node.activity.Start(0, 10, "a", kBox).cpu = milliseconds(1);
   node.Second(0);
-  node.activity.processes[0].cpu = milliseconds(400);
-  node.Second(100);
+  node.Second(100, 0, milliseconds(400));
   node.activity.Exit(0);
   node.Second(0);
   EXPECT_EQ(node.Latest()->containers.state[0], snapshot::State::kTerminated);
@@ -299,8 +293,7 @@ TEST(NodeTick, WallClockJumps_OnlyTheTimestampsFollow) {
   node.activity.Start(0, 10, "a");
   node.activity.Start(1, 11, "b");
   node.Second(0);
-  node.activity.processes[1].cpu = milliseconds(400);
-  node.Second(10);
+  node.Second(10, 1, milliseconds(400));
   node.activity.Exit(1);  // listed for three seconds from here, whatever the wall clock says
   for (const auto jump : {std::chrono::hours(24 * 365), -std::chrono::hours(24 * 400)}) {
     const WallTime before = node.Latest()->taken_at;
@@ -372,8 +365,7 @@ TEST(NodeTick, ReadingASnapshot_ChangesNothingForOthers) {
   TestNode node({std::chrono::minutes(2), Energy::Joules(1), 500});
   node.activity.Start(0, 10, "a");
   node.Second(0);
-  node.activity.processes[0].cpu = milliseconds(400);
-  node.Second(10);
+  node.Second(10, 0, milliseconds(400));
   node.activity.Exit(0);
   for (int reader = 0; reader < 100; ++reader) {
     node.Second(0);

@@ -54,8 +54,7 @@ TEST(NodeTick, UsersThatNothingShows_HaveNoNames) {
   NamingNode node(false);
   node.activity.Start(0, 10, "a").info.uid = 1000;
   node.Second(0);
-  node.activity.processes[0].cpu = milliseconds(1);
-  node.Second(10);
+  node.Second(10, 0, milliseconds(1));
   EXPECT_EQ(JoulesByUser(*node.Latest()), (std::map<std::string, int64_t>{{"1000", 5}}));
 }
 
@@ -63,12 +62,10 @@ TEST(NodeTick, ProcessThatChangesItsUser_IsChargedToTheNewOne_AndItsSeriesGoesOn
   TestNode node;
   node.activity.Start(0, 10, "sshd").info.uid = 0;
   node.Second(0);
-  node.activity.processes[0].cpu = milliseconds(1);
-  node.Second(10);
+  node.Second(10, 0, milliseconds(1));
   node.activity.processes[0].info.uid = 1000;
   ++node.activity.processes[0].version;
-  node.activity.processes[0].cpu = milliseconds(1);
-  node.Second(4);
+  node.Second(4, 0, milliseconds(1));
   const auto s = node.Latest();
   EXPECT_EQ(JoulesByUser(*s), (std::map<std::string, int64_t>{{"0", 5}, {"1000", 2}}));
   EXPECT_EQ(Joules(s->processes.energy_at(0, 0)), 7);
