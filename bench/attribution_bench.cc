@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "attribution/counter_weights.h"

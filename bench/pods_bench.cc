@@ -3,10 +3,8 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
-#include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <boost/json/basic_parser_impl.hpp>
 

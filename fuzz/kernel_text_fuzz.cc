@@ -2,7 +2,6 @@
 // and interrupts, the use of memory, capabilities and lockdown, options of a hypervisor, whether this is a guest of
 // one, its users.
 #include <algorithm>
-#include <string>
 #include <vector>
 
 #include "activity/bpf/facts.h"

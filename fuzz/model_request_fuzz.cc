@@ -1,7 +1,6 @@
 // Requests to the model server, a body or a query, and weights that it completes: any bytes give a value within its
 // limits or a reason.
 #include <cmath>
-#include <string>
 
 #include "fuzz.h"
 #include "modelserver/agent_query.h"

@@ -1,5 +1,4 @@
 // What a powercap directory may hold: names and numbers of any bytes.
-#include <string>
 
 #include "base/counter_delta.h"
 #include "base/parse.h"

@@ -1,6 +1,5 @@
 // Recordings of Prometheus: whatever the text, what was read is written and read back the same, and rows of it are
 // rates.
-#include <cmath>
 
 #include "fuzz.h"
 #include "lab/dataset/extract.h"

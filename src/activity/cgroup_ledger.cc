@@ -1,7 +1,6 @@
 #include "activity/cgroup_ledger.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "activity/activity_source.h"
 

@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <span>
-#include <utility>
 
 #include "base/parse.h"
-#include "base/text.h"
 #include "json/document.h"
 #include "lab/files/archive.h"
 #include "lab/files/model_archive.h"

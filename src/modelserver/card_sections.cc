@@ -7,10 +7,8 @@
 #include <ctime>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "base/html.h"
-#include "base/text.h"
 #include "lab/judging/plot_page.h"
 #include "lab/judging/report.h"
 #include "lab/plot/chart.h"

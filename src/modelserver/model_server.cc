@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <condition_variable>
-#include <optional>
 #include <string_view>
 
 #include "base/base64.h"

@@ -5,15 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
-#include <optional>
 #include <system_error>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include "base/parse.h"
 #include "base/small_file.h"

@@ -9,7 +9,6 @@
 #include <tuple>
 #include <utility>
 
-#include "base/text.h"
 #include "model/choice.h"
 #include "model/node_types.h"
 

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "base/unique_fd.h"
-#include "model/weights_format.h"
 #include "modelserver/model_index.h"
 
 namespace kepler::modelserver {

@@ -9,7 +9,6 @@
 #include "export/json_lines/lines.h"
 #include "export/series/visit.h"
 #include "report/energy_book.h"
-#include "report/row_name.h"
 #include "testing/snapshot_builder.h"
 
 namespace kepler::report {

@@ -5,11 +5,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <map>
 #include <numeric>
-#include <optional>
 #include <tuple>
-#include <utility>
 
 namespace kepler::report {
 namespace {

@@ -9,11 +9,9 @@
 #include <cerrno>
 #include <condition_variable>
 #include <mutex>
-#include <optional>
 #include <stop_token>
 #include <utility>
 
-#include "base/thread.h"
 #include "base/unique_fd.h"
 #include "os/file.h"
 

@@ -1,7 +1,5 @@
 #include "workload/identity_of.h"
 
-#include "base/text.h"
-
 namespace kepler::workload {
 namespace {
 

@@ -1,7 +1,6 @@
 // Which process is a virtual machine, and what libvirt says of it.
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <string>
 #include <string_view>
 

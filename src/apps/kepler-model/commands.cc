@@ -10,7 +10,6 @@
 #include <exception>
 #include <new>
 #include <utility>
-#include <vector>
 
 #include "base/parse.h"
 #include "base/text.h"

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <string>
 #include <system_error>
 
 #include "apps/kepler-model/commands.h"

@@ -4,14 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "apps/kepler-model/commands.h"
 #include "lab/dataset/isolation.h"
-#include "lab/judging/data.h"
-#include "lab/judging/fitting.h"
 #include "lab/judging/inputs.h"
 #include "lab/judging/report.h"
 

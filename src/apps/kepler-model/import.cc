@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -14,7 +13,6 @@
 #include "json/document.h"
 #include "lab/files/archive.h"
 #include "lab/files/files.h"
-#include "lab/files/model_archive.h"
 #include "lab/files/model_file.h"
 #include "lab/judging/data.h"
 #include "lab/judging/report.h"

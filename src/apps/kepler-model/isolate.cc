@@ -11,7 +11,6 @@
 #include <map>
 #include <numeric>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <string>
-#include <vector>
 
 #include "apps/kepler-model/commands.h"
 #include "lab/files/files.h"

@@ -8,20 +8,14 @@
 #include <cmath>
 #include <filesystem>
 #include <ranges>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "apps/kepler-model/commands.h"
-#include "apps/kepler-model/train.h"
 #include "json/document.h"
 #include "lab/files/files.h"
 #include "lab/files/model_file.h"
 #include "lab/judging/importance.h"
-#include "lab/judging/limits.h"
 #include "lab/judging/pipeline_report.h"
-#include "lab/judging/report.h"
 #include "lab/judging/table_page.h"
 #include "model/features.h"
 

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

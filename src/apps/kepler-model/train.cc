@@ -16,12 +16,8 @@
 #include "daemon/run.h"
 #include "json/document.h"
 #include "lab/dataset/isolation.h"
-#include "lab/files/files.h"
 #include "lab/files/model_file.h"
-#include "lab/judging/data.h"
-#include "lab/judging/fitting.h"
 #include "lab/judging/folds.h"
-#include "lab/judging/inputs.h"
 #include "lab/judging/report.h"
 
 namespace kepler::lab::tool {

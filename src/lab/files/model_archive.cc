@@ -10,7 +10,6 @@
 
 #include "base/parse.h"
 #include "json/document.h"
-#include "lab/files/files.h"
 #include "model/machine_json.h"
 #include "model/model_json.h"
 #include "model/sha256.h"

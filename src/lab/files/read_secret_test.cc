@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <string>
 #include <thread>
 
 #include "lab/files/files.h"

@@ -9,7 +9,6 @@
 
 #include "base/text.h"
 #include "lab/training/fits.h"
-#include "lab/training/validation.h"
 #include "model/features.h"
 
 namespace kepler::lab::judging {

@@ -4,8 +4,6 @@
 
 #include <vector>
 
-#include "lab/judging/fitting.h"
-
 namespace kepler::lab::judging {
 namespace {
 

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <string>
-#include <string_view>
 #include <utility>
 
 #include "base/text.h"

@@ -1,5 +1,4 @@
 // Values of numpy in a pickle: bytes, numbers and arrays.
-#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <optional>

@@ -1,4 +1,3 @@
-#include "lab/pickle/pickle.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -10,7 +10,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
-#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>

@@ -1,7 +1,6 @@
 #include "lab/training/auto.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <functional>
 #include <iterator>

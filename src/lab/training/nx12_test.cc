@@ -4,7 +4,6 @@
 
 #include <fstream>
 #include <iterator>
-#include <string>
 
 #include "lab/training/csv_table.h"
 #include "lab/training/trainer.h"

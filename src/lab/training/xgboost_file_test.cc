@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "lab/training/trainer.h"
 #include "model/xgboost_json.h"
 
 namespace kepler::lab::training {

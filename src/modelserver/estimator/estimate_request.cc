@@ -6,8 +6,6 @@
 #include <cmath>
 #include <optional>
 #include <span>
-#include <string>
-#include <vector>
 
 #include "base/parse.h"
 #include "json/document.h"

@@ -12,7 +12,6 @@
 #include "base/parse.h"
 #include "base/percent.h"
 #include "base/small_file.h"
-#include "base/text.h"
 #include "json/document.h"
 #include "recording/recording_json.h"
 #include "report/prometheus_series.h"

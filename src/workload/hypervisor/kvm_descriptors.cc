@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <string_view>
-#include <utility>
 
 namespace kepler::workload::hypervisor {
 namespace {

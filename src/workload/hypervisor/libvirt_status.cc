@@ -2,10 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstddef>
-#include <string>
-#include <string_view>
-
 #include <pugixml.hpp>
 
 #include "base/parse.h"

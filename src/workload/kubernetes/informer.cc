@@ -4,7 +4,6 @@
 #include <malloc.h>
 
 #include <algorithm>
-#include <random>
 #include <utility>
 
 #include "base/thread.h"

@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <functional>
-
 #include "testing/allocations.h"
 #include "workload/kubernetes/pod_cache.h"
 

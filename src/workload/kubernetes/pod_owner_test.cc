@@ -1,4 +1,3 @@
-#include "workload/kubernetes/pod_owner.h"
 
 #include <gtest/gtest.h>
 
