@@ -15,6 +15,7 @@ from exposition import Exposition
 from harness import Agent, free_port, require, run_tests, run_to_end, scratch_directory, wait_until
 from kubernetes import make_certificates
 from powercap import ONE_PACKAGE, PowercapTree, metered_agent
+from scratch import ScratchTest
 from workloads import Cgroup
 
 NOBODY = {"user": 65534, "group": 65534, "extra_groups": []}
@@ -430,7 +431,7 @@ class Meters(unittest.TestCase):
         self.assertIn("CAP_DAC_READ_SEARCH", output.splitlines()[-1])
 
 
-class Signals(unittest.TestCase):
+class Signals(ScratchTest):
     def test_sigterm_and_sigint_end_it_with_0(self):
         for number in (signal.SIGTERM, signal.SIGINT):
             with self.subTest(number), Agent("--monitor.interval=1s") as agent:
@@ -496,15 +497,10 @@ class Signals(unittest.TestCase):
             self.assertNotIn("level=INFO", agent.log())
 
     def test_sighup_while_the_token_of_the_cluster_is_rotated_takes_effect(self):
-        directory = scratch_directory()
-        self.addCleanup(subprocess.run, ["rm", "-rf", directory], check=True)
-        kubeconfig, token = os.path.join(directory, "kubeconfig"), os.path.join(directory, "token")
-        with open(kubeconfig, "w", encoding="ascii") as file:
-            file.write("current-context: a\ncontexts: [{name: a, context: {cluster: b, user: c}}]\n"
-                       "clusters: [{name: b, cluster: {server: 'https://127.0.0.1:1'}}]\n"
-                       "users: [{name: c, user: {tokenFile: token}}]\n")
-        with open(token, "w", encoding="ascii") as file:
-            file.write("t0k\n")
+        kubeconfig = self.write("kubeconfig", "current-context: a\ncontexts: [{name: a, context: {cluster: b, user: c}}]\n"
+                                              "clusters: [{name: b, cluster: {server: 'https://127.0.0.1:1'}}]\n"
+                                              "users: [{name: c, user: {tokenFile: token}}]\n")
+        token = self.write("token", "t0k\n")
         kube = f"kube:\n  enabled: true\n  nodeName: node-1\n  config: {kubeconfig}\n"
         with Agent("--monitor.interval=1s", config=kube) as agent:
             with open(token, "w", encoding="ascii"):
@@ -523,14 +519,9 @@ class Signals(unittest.TestCase):
             self.assertNotIn(r"\n", line)
 
     def test_sighup_reloads_the_web_configuration(self):
-        directory = scratch_directory()
-        self.addCleanup(subprocess.run, ["rm", "-rf", directory], check=True)
-        web = os.path.join(directory, "web.yaml")
-        with open(web, "w", encoding="ascii") as file:
-            file.write("{}\n")
+        web = self.write("web.yaml", "{}\n")
         with Agent("--monitor.interval=1s", f"--web.config-file={web}") as agent:
-            with open(web, "w", encoding="ascii") as file:
-                file.write(USERS)
+            self.write("web.yaml", USERS)
             agent.process.send_signal(signal.SIGHUP)
             agent.wait_log("msg=reloaded")
             # It counts once a second look, by the server itself and though nobody asks, has found the same.
@@ -542,28 +533,19 @@ class Signals(unittest.TestCase):
             self.assertEqual(Exposition(body.decode()).value("kepler_config_last_reload_successful"), 1)
 
     def test_sighup_judges_another_web_configuration_before_the_next_start_does(self):
-        directory = scratch_directory()
-        self.addCleanup(subprocess.run, ["rm", "-rf", directory], check=True)
-        web = os.path.join(directory, "web.yaml")
-        with open(web, "w", encoding="ascii") as file:
-            file.write("basic_auth_usrs: {}\n")
+        web = self.write("web.yaml", "basic_auth_usrs: {}\n")
         with Agent("--monitor.interval=1s", config="log:\n  level: info\n") as agent:
             agent.write_config(f"web:\n  configFile: {web}\n")
             agent.process.send_signal(signal.SIGHUP)
             agent.wait_log(r"level=ERROR .*failed to load the new configuration.*web\.yaml:1.*basic_auth_usrs")
             self.assertEqual(agent.scrape().value("kepler_config_last_reload_successful"), 0)
-            with open(web, "w", encoding="ascii") as file:
-                file.write(USERS)
+            self.write("web.yaml", USERS)
             agent.process.send_signal(signal.SIGHUP)
             agent.wait_log("take effect at the next startup.*web.configFile")
             self.assertEqual(agent.scrape_after().value("kepler_config_last_reload_successful"), 1)
 
     def test_web_file_that_is_being_rewritten_opens_no_door(self):
-        directory = scratch_directory()
-        self.addCleanup(subprocess.run, ["rm", "-rf", directory], check=True)
-        web = os.path.join(directory, "web.yaml")
-        with open(web, "w", encoding="ascii") as file:
-            file.write(USERS)
+        web = self.write("web.yaml", USERS)
         login = {"Authorization": "Basic YWxpY2U6Y29ycmVjdCBob3JzZQ=="}
         with Agent("--monitor.interval=1s", f"--web.config-file={web}", ready=False) as agent:
             agent.wait_log("msg=started")
@@ -575,17 +557,12 @@ class Signals(unittest.TestCase):
             status, _, body = agent.get("/metrics", login)
             self.assertEqual(status, 200)
             self.assertEqual(Exposition(body.decode()).value("kepler_config_last_reload_successful"), 0)
-            with open(web, "w", encoding="ascii") as file:
-                file.write(USERS)
+            self.write("web.yaml", USERS)
             agent.wait_log("reloaded the web configuration")
 
     def test_key_in_place_of_its_file_is_not_printed(self):
-        directory = scratch_directory()
-        self.addCleanup(subprocess.run, ["rm", "-rf", directory], check=True)
-        web = os.path.join(directory, "web.yaml")
-        with open(web, "w", encoding="ascii") as file:
-            file.write("tls_server_config:\n  cert_file: server.crt\n  key_file: |\n"
-                       "    -----BEGIN PRIVATE KEY-----\n    MIIEvQIBADANBg\n    -----END PRIVATE KEY-----\n")
+        web = self.write("web.yaml", "tls_server_config:\n  cert_file: server.crt\n  key_file: |\n"
+                                     "    -----BEGIN PRIVATE KEY-----\n    MIIEvQIBADANBg\n    -----END PRIVATE KEY-----\n")
         for more in ([], ["--config.check"]):
             code, said = run_to_end(f"--web.config-file={web}", *more)
             self.assertEqual(code, 1)
@@ -594,11 +571,7 @@ class Signals(unittest.TestCase):
             self.assertNotIn("BEGIN", said)
 
     def test_sighup_with_a_bad_web_configuration_keeps_the_old_one(self):
-        directory = scratch_directory()
-        self.addCleanup(subprocess.run, ["rm", "-rf", directory], check=True)
-        web = os.path.join(directory, "web.yaml")
-        with open(web, "w", encoding="ascii") as file:
-            file.write(USERS)
+        web = self.write("web.yaml", USERS)
         arguments = ["--monitor.interval=1s", f"--web.config-file={web}"]
         login = {"Authorization": "Basic YWxpY2U6Y29ycmVjdCBob3JzZQ=="}
         with Agent(*arguments, ready=False) as agent:
@@ -610,8 +583,7 @@ class Signals(unittest.TestCase):
                 return page.value(f"kepler_config_last_reload_{name}")
             success = reload_metric("success_timestamp_seconds")
             wait_until(lambda: time.time() > success + 1, "another second than the start's")
-            with open(web, "w", encoding="ascii") as file:
-                file.write("basic_auth_usrs: {}\n")
+            self.write("web.yaml", "basic_auth_usrs: {}\n")
             agent.process.send_signal(signal.SIGHUP)
             # Nobody has asked anything: the signal alone made it look.
             agent.wait_log(r"level=ERROR .*failed to load the web configuration.*web\.yaml:1.*basic_auth_usrs")
