@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """What BPF accounting costs on this kernel: the machine while it runs, and the agent itself. See tools/bench.sh."""
-import argparse
 import gzip
 import os
 import statistics
 import subprocess
 import time
 
-from measure import (BUDGETED, SOURCES, TICK_BUDGETS, Agent, Meter, Scraper, Sleepers, Table, Tools, add_source_option, median,
+from measure import (BUDGETED, SOURCES, TICK_BUDGETS, Agent, Meter, Scraper, Sleepers, Table, Tools, median, parser_of,
                      quiet_moments, sample)
 
 SWITCHES, LIVES = 200_000, 5_000  # about half a second each
@@ -149,15 +148,12 @@ MEASUREMENTS = {"switches": measure_switches, "lives": measure_lives, "ticks": m
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("build", help="build directory")
+    parser = parser_of(__doc__)
     parser.add_argument("--only", choices=MEASUREMENTS, action="append", help="measure only this; may be repeated")
     parser.add_argument("--pairs", type=int, default=40, help="rounds with and without the agent")
     parser.add_argument("--processes", type=int, action="append", help="ticks with only this many; may be repeated")
     parser.add_argument("--rounds", type=int, default=12, help="ticks to measure for each number of processes")
-    add_source_option(parser)  # of the ticks; all else is bpf's
     parser.add_argument("--seconds", type=int, default=12, help="how long threads end")
-    parser.add_argument("--strict", action="store_true", help="exit 1 if a budget is exceeded")
     options = parser.parse_args()
     tools, table = Tools(options.build, "context_switches", "process_lives", "thread_exits"), Table()
     with Meter() as meter:

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """Speed and memory of the whole agent on this kernel, as ratios to the yardstick of the same run. See tools/bench.sh."""
-import argparse
 import gzip
 import subprocess
 import threading
 import time
 
-from measure import (BUDGETED, SOURCES, TICK_BUDGETS, Agent, Meter, Scraper, Sleepers, Table, Tools, add_source_option, median,
-                     memory_bytes, quiet_moments, sample)
+from measure import (BUDGETED, SOURCES, TICK_BUDGETS, Agent, Meter, Scraper, Sleepers, Table, Tools, median, memory_bytes,
+                     parser_of, quiet_moments, sample)
 
 MB = 1e6
 REPEATS = 10  # scrapes of one snapshot per round
@@ -132,12 +131,9 @@ def measure(tools, meter, count, source, table, rounds):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("build", help="build directory")
+    parser = parser_of(__doc__)
     parser.add_argument("--processes", type=int, action="append", help="only this many; may be repeated")
     parser.add_argument("--rounds", type=int, default=12, help="ticks to measure for each number of processes")
-    add_source_option(parser)
-    parser.add_argument("--strict", action="store_true", help="exit 1 if a budget is exceeded")
     options = parser.parse_args()
     tools, table = Tools(options.build), Table()
     with Meter() as meter:

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """What every exporter and 50 viewers of the live page cost: agents that send by OpenTelemetry and remote write and write JSON
 lines, compared with a plain agent, at the same time and with the same processes. See tools/bench.sh."""
-import argparse
 import contextlib
 import http.server
 import socket
@@ -11,8 +10,7 @@ import time
 from concurrent import futures
 from pathlib import Path
 
-from measure import (BUDGETED, SOURCES, Agent, Meter, Scraper, Sleepers, Table, Tools, add_source_option, median,
-                     memory_bytes, sample)
+from measure import BUDGETED, SOURCES, Agent, Meter, Scraper, Sleepers, Table, Tools, median, memory_bytes, parser_of, sample
 
 INTERVAL = 2  # seconds between ticks, scrapes and pushes
 VIEWERS = 50
@@ -204,12 +202,9 @@ def measure(tools, count, source, rounds, table):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("build", help="build directory")
+    parser = parser_of(__doc__)
     parser.add_argument("--processes", type=int, default=BUDGETED)
     parser.add_argument("--rounds", type=int, default=12, help="ticks to measure")
-    add_source_option(parser)
-    parser.add_argument("--strict", action="store_true", help="exit 1 if a budget is exceeded")
     options = parser.parse_args()
     table = Table()
     for source in options.source or SOURCES:

@@ -1,5 +1,6 @@
 """What the whole-agent measurements share: CPU clocks of other processes, sleeping processes, a meter that moves, the agent
 itself, scrapes, tables. Linux only; needs no privilege."""
+import argparse
 import http.client
 import os
 import re
@@ -189,8 +190,14 @@ def quiet_moments(agent, interval):
         yield
 
 
-def add_source_option(parser):
-    parser.add_argument("--source", choices=SOURCES, action="append", help="only with this source of activity")
+def parser_of(description, with_source=True):
+    """The arguments that the measurements share."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("build", help="build directory")
+    if with_source:
+        parser.add_argument("--source", choices=SOURCES, action="append", help="only with this source of activity")
+    parser.add_argument("--strict", action="store_true", help="exit 1 if a budget is exceeded")
+    return parser
 
 
 def median(values):

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 """What meters of the whole machine cost: CPU time of a tick, memory and threads of an agent with all meters that are files,
 compared with an agent without any, at the same time and with the same processes. See tools/bench.sh."""
-import argparse
 import os
 import time
 
-from measure import BUDGETED, Agent, Meter, Scraper, Sleepers, Table, Tools, median, memory_bytes, sample
+from measure import BUDGETED, Agent, Meter, Scraper, Sleepers, Table, Tools, median, memory_bytes, parser_of, sample
 
 INTERVAL = 2  # seconds
 MAX_TICK = 1e-3  # seconds of CPU time on the collection thread
@@ -78,11 +77,9 @@ def measure(tools, count, rounds, table):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("build", help="build directory")
+    parser = parser_of(__doc__, with_source=False)
     parser.add_argument("--processes", type=int, default=BUDGETED)
     parser.add_argument("--rounds", type=int, default=12, help="ticks to measure")
-    parser.add_argument("--strict", action="store_true", help="exit 1 if a budget is exceeded")
     options = parser.parse_args()
     table = Table()
     measure(Tools(options.build), options.processes, options.rounds, table)

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """kepler report from a file of a day in which all pods run all day, compared with Python's json, which reads the same lines, and with
 wc -l, which only finds them. See tools/bench.sh."""
-import argparse
 import datetime
 import json
 import os
@@ -14,7 +13,7 @@ from collections import Counter
 from decimal import Decimal
 from pathlib import Path
 
-from measure import Table
+from measure import Table, parser_of
 
 SECONDS_BUDGET = 2  # wall time
 ZONES = ("package", "dram")
@@ -103,12 +102,10 @@ def measure(kepler, path, options, table):
 def main():
     if sys.argv[1:2] == [PEER]:
         return peer(sys.argv[2])
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("build", help="build directory")
+    parser = parser_of(__doc__, with_source=False)
     parser.add_argument("--pods", type=int, default=2_000)
     parser.add_argument("--minutes", type=int, default=1_440)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--strict", action="store_true", help="exit 1 if a budget is exceeded")
     options = parser.parse_args()
     table = Table()
     with tempfile.TemporaryDirectory(prefix="kepler-bench-") as folder:

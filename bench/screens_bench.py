@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """What people wait for: the live page in headless Chromium (first paint, updates) and the CPU use of `kepler top` in tmux, with an
 agent that ticks each second. See tools/bench.sh."""
-import argparse
 import contextlib
 import shutil
 import subprocess
@@ -10,7 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from measure import BUDGETED, SOURCES, Agent, Meter, Sleepers, Table, Tools, add_source_option, cpu_seconds, median
+from measure import BUDGETED, SOURCES, Agent, Meter, Sleepers, Table, Tools, cpu_seconds, median, parser_of
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests/e2e"))
 from chromium import PROGRAM, Chromium  # noqa: E402  pylint: disable=wrong-import-position
@@ -76,12 +75,9 @@ def measure(tools, count, source, seconds, table):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("build", help="build directory")
+    parser = parser_of(__doc__)
     parser.add_argument("--processes", type=int, default=BUDGETED)
     parser.add_argument("--seconds", type=int, default=30, help="length of each measurement")
-    add_source_option(parser)
-    parser.add_argument("--strict", action="store_true", help="exit 1 if a budget is exceeded")
     options = parser.parse_args()
     for program in (PROGRAM, "tmux"):
         if not shutil.which(program):
