@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/fsuid.h>
+#include <unistd.h>
 
 #include <condition_variable>
 #include <filesystem>
@@ -197,6 +199,19 @@ TEST_F(JobQueueTest, WhatWasTrainedIsOneArchive) {
   ASSERT_TRUE(members);
   for (const auto& member : *members) names.push_back(member.name);
   EXPECT_THAT(names, ElementsAre("abs-BPFOnly-model.json", "abs-report.html", "dyn-report.html"));
+}
+
+TEST_F(JobQueueTest, ADirectoryThatCannotBeRead_IsNotLeftOut) {
+  tree_.Write("abs/BPFOnly/model.json", "{}");
+  tree_.Write("dyn/report.html", "<b>");
+  tree_.Chmod("", 0755);
+  tree_.Chmod("abs/BPFOnly", 0);
+  const auto before = static_cast<uid_t>(setfsuid(geteuid() == 0 ? 65534 : geteuid()));  // root reads all
+  const auto zip = ArchiveOfTrained(tree_.root());
+  setfsuid(before);
+  tree_.Chmod("abs/BPFOnly", 0700);
+  ASSERT_FALSE(zip) << "an archive without its models";
+  EXPECT_EQ(zip.error().kind, ErrorKind::kPermission);
 }
 
 }  // namespace

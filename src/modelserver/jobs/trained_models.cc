@@ -18,14 +18,17 @@ constexpr size_t kMaxFileBytes = size_t{32} << 20;
 /// Links are left out.
 Result<std::vector<fs::path>> FilesBelow(const fs::path& directory) {
   std::vector<fs::path> files;
-  std::error_code error;
   for (const char* const part : {"abs", "dyn"}) {
-    if (!fs::is_directory(directory / part)) continue;
-    for (fs::recursive_directory_iterator at(directory / part, error);
-         !error && at != fs::recursive_directory_iterator(); at.increment(error))
-      if (fs::is_regular_file(at->symlink_status())) files.push_back(at->path());
+    std::error_code error;
+    if (fs::status(directory / part, error).type() == fs::file_type::not_found) continue;
+    fs::recursive_directory_iterator at(directory / part, error);
+    while (!error && at != fs::recursive_directory_iterator()) {
+      const bool is_file = at->symlink_status(error).type() == fs::file_type::regular;
+      if (is_file) files.push_back(at->path());
+      if (!error) at.increment(error);
+    }
+    if (error) return FailErrno("read", (directory / part).string(), error.value());
   }
-  if (error) return FailErrno("read", directory.string(), error.value());
   std::ranges::sort(files);
   return files;
 }
