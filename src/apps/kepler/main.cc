@@ -1,3 +1,5 @@
+#include <malloc.h>
+
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -27,6 +29,13 @@
 namespace {
 
 using namespace kepler;
+
+/// By default glibc gives a heap to each thread, and a free block of one heap does not serve the threads of another.
+/// The agent has few threads, which seldom allocate at the same time.
+void ShareHeaps() {
+  constexpr int kHeaps = 2;
+  mallopt(M_ARENA_MAX, kHeaps);
+}
 
 void PrintBanner(const agent::Config& effective) {
   if (!log::Enabled(log::Level::kInfo) || effective.log_format != log::Format::kText) return;
@@ -74,6 +83,7 @@ int RunMeters(std::vector<const char*> arguments, const BuildInfo& build) {
 
 int main(int argc, char** argv) {
   daemon::PrepareProcess();
+  ShareHeaps();
   const BuildInfo build = daemon::ThisBuild();
   if (argc > 1 && std::string_view(argv[1]) == "meters") return RunMeters({argv, argv + argc}, build);
   if (argc > 1 && std::string_view(argv[1]) == "report")
