@@ -86,6 +86,23 @@ TEST(Auto, TimeThatStopsToStandForWork_DoesNotMislead) {
   }
 }
 
+// Trees need a step for each few rows of a curve, and a polynomial has only one bend.
+TEST(Auto, CurveOfFewRows_IsFollowed) {
+  const auto curve = [](size_t rows, unsigned seed) {
+    std::mt19937 random(seed);
+    std::uniform_real_distribution<double> load(0, 1);
+    Samples samples{.features = {.columns = 1, .values = {}}, .labels = {}, .groups = {}};
+    for (size_t row = 0; row < rows; ++row) {
+      samples.features.values.push_back(load(random));
+      samples.labels.push_back(100 + 50 * std::sin(6 * samples.features.values.back()));
+    }
+    return samples;
+  };
+  const auto fit = FitAuto(curve(60, 16), {});
+  ASSERT_TRUE(fit) << fit.error().message;
+  EXPECT_LT(MaeOf(fit->predictor, curve(300, 17)), 1);
+}
+
 TEST(Auto, FewRows_Linear) {
   const auto fit = FitAuto(Machine(9, true, 6), {});
   ASSERT_TRUE(fit) << fit.error().message;

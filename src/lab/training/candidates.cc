@@ -80,13 +80,11 @@ std::span<const Candidate> FixedCandidates(size_t rows) {
   static const std::vector<Candidate> kForSmall = {
       {.name = "linear", .trainer = "linear", .parameters = {}},
       {.name = "polynomial", .trainer = "polynomial", .parameters = {}},
-      {.name = "polynomial(alpha=0.1)", .trainer = "polynomial", .parameters = {{"alpha", 0.1}}},
+      {.name = "polynomial(alpha=1)", .trainer = "polynomial", .parameters = {{"alpha", 1}}},
       {.name = "knn(k=3)", .trainer = "knn", .parameters = {{"k", 3}}},
       {.name = "linear-boosting", .trainer = "linear-boosting", .parameters = {}},
       {.name = "gradient-boosting", .trainer = "gradient-boosting", .parameters = {}},
-      {.name = "gradient-boosting(subsample=0.5)",
-       .trainer = "gradient-boosting",
-       .parameters = {{"trees", 200}, {"rate", 0.05}, {"subsample", 0.5}, {"min_child_weight", 3}}},
+      {.name = "svr(C=100)", .trainer = "svr", .parameters = {{"C", 100}}},
       {.name = "xgboost(bins=0)", .trainer = "xgboost", .parameters = {{"bins", 0}}},
       {.name = "random-forest(trees=60)", .trainer = "random-forest", .parameters = {{"trees", 60}}},
   };
