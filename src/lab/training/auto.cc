@@ -22,6 +22,9 @@ namespace {
 
 constexpr size_t kBlocks = 5;
 constexpr size_t kFewestRows = 10;
+/// Machines that the linear candidate needs for each of its weights. With fewer, the weights of features that are
+/// constant per machine follow the noise, and another machine can be far off.
+constexpr size_t kMachinesPerWeight = 2;
 
 bool IsCounted(std::string_view feature) {
   return feature == "cpu_cycles" || feature == "cpu_instructions" || feature == "cache_miss" ||
@@ -55,12 +58,11 @@ Result<model::Predictor> Fit(const Candidate& candidate, const Samples& samples,
   return trainer->fit(samples, {.parameters = candidate.parameters, .seed = seed});
 }
 
-/// The linear candidate needs more machines than features: else weights of features constant per machine are arbitrary.
 bool IsTried(const Candidate& candidate, const Samples& samples, size_t machines, size_t max_neighbors) {
   const size_t rows = samples.labels.size();
   const bool plainest = candidate.name == FixedCandidates(rows).front().name;
   if (rows < kFewestRows) return plainest;
-  if (plainest && machines > 1) return machines > samples.features.columns + 1;
+  if (plainest && machines > 1) return machines > kMachinesPerWeight * (samples.features.columns + 1);
   return rows <= max_neighbors || candidate.trainer != "knn";
 }
 
@@ -84,7 +86,8 @@ std::vector<Fold> InnerFolds(const Samples& samples) {
 std::optional<Tested> Score(const Candidate& candidate, const Samples& samples, std::span<const Fold> folds,
                             uint64_t seed) {
   struct Sum {
-    double watts = 0;
+    double off = 0;
+    double measured = 0;
     double rows = 0;
   };
   Sum all;
@@ -95,14 +98,16 @@ std::optional<Tested> Score(const Candidate& candidate, const Samples& samples, 
     for (const size_t row : fold.test) {
       const double watts = std::max(0.0, model::Predict(*predictor, samples.features.row(row)));
       for (Sum* const sum : {&all, &machines[samples.groups.empty() ? 0 : samples.groups[row]]}) {
-        sum->watts += std::abs(watts - samples.labels[row]);
+        sum->off += std::abs(watts - samples.labels[row]);
+        sum->measured += samples.labels[row];
         ++sum->rows;
       }
     }
   }
-  Tested tested{.mae_watts = all.watts / all.rows};
+  Tested tested{.mae_watts = all.off / all.rows};
   if (!std::isfinite(tested.mae_watts)) return std::nullopt;
-  for (const auto& [machine, sum] : machines) tested.by_machine.push_back(sum.watts / sum.rows);
+  for (const auto& [machine, sum] : machines)
+    tested.by_machine.push_back(sum.off / std::max(sum.measured, kMinWattsOfMape * sum.rows));
   return tested;
 }
 

@@ -219,15 +219,34 @@ TEST(Auto, SortedByLoad_IsJudgedLikeTheSameRowsInTime) {
   EXPECT_LT(std::ranges::min(sorted->scores, {}, &CandidateScore::mae_watts).mae_watts, 5);
 }
 
-// As many machines as features fit any line.
+// A line of four weights needs nine machines.
 TEST(Auto, FewerMachinesThanALineNeeds_AreFittedWithoutIt) {
-  for (const uint32_t machines : {4U, 5U}) {
+  for (const uint32_t machines : {8U, 9U}) {
     Samples samples = Machine(100, true, 15);
     for (size_t row = 0; row < samples.labels.size(); ++row)
       samples.groups.push_back(static_cast<uint32_t>(row) % machines);
     const auto fit = FitAuto(samples, {});
     ASSERT_TRUE(fit) << fit.error().message;
-    EXPECT_EQ(fit->scores.front().mae_watts.has_value(), machines > 4) << machines;
+    EXPECT_EQ(fit->scores.front().mae_watts.has_value(), machines > 8) << machines;
+  }
+}
+
+// Five small machines with a step, and a large one that no other machine is like.
+TEST(Auto, SeveralMachines_ALargeOneCountsLikeASmallOne) {
+  Samples samples{.features = {.columns = 2, .values = {}}, .labels = {}, .groups = {}};
+  for (uint32_t machine = 0; machine < 6; ++machine)
+    for (int load = 0; load < 20; ++load) {
+      const bool large = machine == 5;
+      samples.features.values.push_back(load);
+      samples.features.values.push_back(large ? 1 : 0);
+      samples.labels.push_back(large ? 3000 + 20 * load : load < 10 ? 10 : 30);
+      samples.groups.push_back(machine);
+    }
+  const auto fit = FitAuto(samples, {});
+  ASSERT_TRUE(fit) << fit.error().message;
+  for (const CandidateScore& score : fit->scores) {
+    const bool smooth = score.name.starts_with("polynomial") || score.name.starts_with("svr");
+    EXPECT_TRUE(!smooth || score.weight == 0) << score.name << " misses the step, and weighs " << score.weight;
   }
 }
 

@@ -6,10 +6,12 @@
 
 namespace kepler::lab::training {
 
-/// Mean absolute errors of a candidate on unseen rows, in watts.
+/// Mean absolute errors of a candidate on unseen rows.
 struct Tested {
   double mae_watts = 0;
-  std::vector<double> by_machine{};  // ascending by the number of the machine; one if all rows are of one machine
+  /// Relative to the mean power of the machine, so that a large server counts as much as a small one. Ascending by the
+  /// number of the machine; one if all rows are of one machine.
+  std::vector<double> by_machine{};
 };
 
 /// Returns a weight for each candidate, in all 1; 0: not in the blend. `tested` is empty for a candidate that cannot be
