@@ -192,6 +192,18 @@ TEST(ReadFolds, EachNumber_IsAFoldWhoseRowsAreTested) {
   EXPECT_THAT((*got)[1].train, ElementsAre(1, 2));
 }
 
+TEST(PlanFolds, FoldsAndMachinesWithoutAUsableRow_AreNotCounted) {
+  const DataFile data = Data("f,node\n0,a\n1,b\n2,c\n");
+  const std::vector<size_t> usable = {0, 2};
+  const std::vector<uint32_t> groups = {0, 1, 2};
+  const auto by_column = PlanFolds(data, {.folds = "f", .group = ""}, {}, usable).value();
+  EXPECT_THAT(by_column.folds, SizeIs(2));
+  EXPECT_EQ(by_column.description, "out of fold: 2 by column f");
+  const auto by_group = PlanFolds(data, {.folds = "", .group = "node"}, groups, usable).value();
+  EXPECT_EQ(by_group.description, "out of fold: 2, each without some complete node, of 2 in all");
+  EXPECT_EQ(PlanFolds(data, {}, {}, usable).value().description, "out of fold: 2 blocks of consecutive rows");
+}
+
 TEST(ReadFolds, WhatIsNoFold_IsRefusedWithItsLine) {
   for (const char* cell : {"0.5", "-2", "1000000", "-0.5"})
     EXPECT_THAT(ErrorOf(ReadFolds(Data(fmt::format("f\n0\n{}\n", cell)), "f")),

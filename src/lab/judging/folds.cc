@@ -30,6 +30,19 @@ Status KeepUsable(const DataFile& data, std::span<const size_t> rows, std::vecto
   return files::InFile(data.path, {ErrorKind::kMalformed, "no row to test: all have power below 0 W"});
 }
 
+std::string DescriptionOf(size_t folds, const FoldColumns& columns, std::span<const uint32_t> groups,
+                          std::span<const size_t> rows) {
+  if (columns.folds.empty() && groups.empty()) return fmt::format("out of fold: {} blocks of consecutive rows", folds);
+  if (columns.folds.empty()) {
+    std::set<uint32_t> usable;
+    for (const size_t row : rows) usable.insert(groups[row]);
+    return fmt::format("out of fold: {}, each without some complete {}, of {} in all", folds, columns.group,
+                       usable.size());
+  }
+  return fmt::format("out of fold: {} by column {}{}", folds, columns.folds,
+                     groups.empty() ? std::string() : fmt::format(", no {} on both sides", columns.group));
+}
+
 }  // namespace
 
 Result<std::vector<training::Fold>> ReadFolds(const DataFile& data, std::string_view column) {
@@ -82,17 +95,13 @@ Result<FoldPlan> PlanFolds(const DataFile& data, const FoldColumns& columns, std
   FoldPlan plan;
   if (!columns.folds.empty()) {
     KEPLER_TRY(plan.folds, ReadFolds(data, columns.folds));
-    plan.description = fmt::format("out of fold: {} by column {}", plan.folds.size(), columns.folds);
-    if (!groups.empty()) plan.description += fmt::format(", no {} on both sides", columns.group);
   } else if (!groups.empty()) {
     plan.folds = training::FoldsByGroup(groups, kMaxGroupFolds);
-    plan.description = fmt::format("out of fold: {}, each without some complete {}, of {} in all", plan.folds.size(),
-                                   columns.group, std::ranges::max(groups) + 1);
   } else {
     plan.folds = training::ContiguousBlocks(data.table.rows(), kBlocks);
-    plan.description = fmt::format("out of fold: {} blocks of consecutive rows", plan.folds.size());
   }
   KEPLER_CHECK_OK(KeepUsable(data, rows, plan.folds));
+  plan.description = DescriptionOf(plan.folds.size(), columns, groups, rows);
   return plan;
 }
 
