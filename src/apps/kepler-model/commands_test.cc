@@ -346,6 +346,12 @@ TEST_F(Commands, Query_RefusesWhatIsMissingOrMalformed) {
   EXPECT_FALSE(Exists("raw.json"));
 }
 
+TEST_F(Commands, RetrainReadsItsTableTwice_SoItIsNoPipe) {
+  ExpectWrongUsage(RunTool({"retrain", Flag("store", "store"), "--name=a", "--data=-", Flag("output", "new"),
+                            "--features=cpu_cycles"}),
+                   "must be a file, because it is read twice");
+}
+
 TEST_F(Commands, Collect_ListsItsPhases) {
   const Ended ended = RunTool({"collect", "--dry-run", "--schedule=idle", "--idle=30s"});
   ASSERT_EQ(ended.code, 0) << ended.err;

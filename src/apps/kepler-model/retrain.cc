@@ -249,6 +249,7 @@ Status Retrain(const Retraining& given) {
 void CheckRetraining(settings::Draft& draft, const Retraining& config) {
   if (!config.of.name.empty() && !modelserver::IsModelName(config.of.name))
     draft.Reject("name", modelserver::NoModelName(config.of.name));
+  if (config.of.data == "-") draft.Reject("data", "must be a file, because it is read twice");
   if (const std::string why = WhyNoTrainer(config.of.trainer); !why.empty()) draft.Reject("trainer", why);
 }
 
