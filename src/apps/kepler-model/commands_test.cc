@@ -22,7 +22,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
-using ::testing::Not;
 using ::testing::StartsWith;
 
 struct Ended {
@@ -307,8 +306,8 @@ TEST_F(Commands, Extract_RefusesWhatIsMissingOrMalformed) {
   EXPECT_FALSE(Exists("table.csv"));
 }
 
-/// A Prometheus that answers each request for `path` with `body`.
-kepler::testing::ScriptedPeer::Script Answers(std::string names, std::string ranges) {
+/// A Prometheus that answers each range query with `ranges`, and other requests with `names`.
+kepler::testing::ScriptedPeer::Script Answers(const std::string& names, const std::string& ranges) {
   return [names, ranges](const std::string& head, const auto& send, const auto&) {
     const std::string& body = head.contains("/query_range?") ? ranges : names;
     send(fmt::format("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{}", body.size(), body));
