@@ -50,9 +50,9 @@ struct CommandFlag {
                                        std::span<const CommandFlag> commands = CommandFlags());
 
 /// Removes every --NAME, --NAME=VALUE and --no-NAME from `arguments`, for a program whose table lacks the flag. Returns
-/// the last value; false if there is none.
+/// the last value, or false if the flag is not given.
 [[nodiscard]] Result<bool> TakeBool(std::vector<const char*>& arguments, std::string_view name);
-/// Removes every --NAME=TEXT and --NAME TEXT, as TakeBool(). Returns the last text; empty if there is none.
+/// Removes every --NAME=TEXT and --NAME TEXT, as TakeBool(). Returns the last text, or "" if the flag is not given.
 [[nodiscard]] Result<std::string> TakeText(std::vector<const char*>& arguments, std::string_view name);
 
 /// Applies the given flags to the draft's values. The error contains the flag.

@@ -75,16 +75,16 @@ TEST(Extract, Estimates_AreNoLabels) {
 
 TEST(Extract, EnergyOfTheFakeMeter_IsNoted) {
   Recording recording = Steady();
-  const auto is_told = ::testing::Contains(
-      HasSubstr("package_power of a is simulated by the fake meter: it is no measurement, and a model of it is none"));
+  const auto is_noted =
+      ::testing::Contains(HasSubstr("package_power of a is simulated by the fake meter: do not use a model"));
   Labels meter = Zone("a", "package");
   meter.emplace_back("source", "rapl");
   recording.metrics["kepler_node_energy_source_info"] = {Every5s(meter, 13, Line(1, 0))};
-  EXPECT_THAT(Extract(recording).notes, ::testing::Not(is_told));
+  EXPECT_THAT(Extract(recording).notes, ::testing::Not(is_noted));
   meter.back().second = "fake";
   recording.metrics["kepler_node_energy_source_info"] = {Every5s(meter, 13, Line(1, 0))};
   const Extraction out = Extract(recording);
-  EXPECT_THAT(out.notes, is_told);
+  EXPECT_THAT(out.notes, is_noted);
   EXPECT_THAT(out.rows, SizeIs(11)) << "demonstrations train on it";
 }
 

@@ -105,8 +105,8 @@ class Finder {
       Note(fmt::format("ignored {} of {}: it is an estimate, not a measurement (--allow-estimates accepts it)", column,
                        fmt::join(nodes, ", ")));
     for (const auto& [column, nodes] : simulated_)
-      Note(fmt::format("{} of {} is simulated by the fake meter: it is no measurement, and a model of it is none",
-                       column, fmt::join(nodes, ", ")));
+      Note(fmt::format("{} of {} is simulated by the fake meter: do not use a model that is trained on it", column,
+                       fmt::join(nodes, ", ")));
   }
 
   /// Target, zone and path. The energy of the platform has no zone in its labels.
