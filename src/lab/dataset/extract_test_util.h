@@ -52,6 +52,7 @@ inline std::string ErrorOf(Recording recording, const ExtractOptions& options = 
 inline std::vector<double> ColumnOf(const Extraction& extraction, std::string_view name) {
   const auto column = std::ranges::find(extraction.columns, name) - extraction.columns.begin();
   std::vector<double> values;
+  values.reserve(extraction.rows.size());
   for (const Row& row : extraction.rows) values.push_back(row.values.at(static_cast<size_t>(column)));
   return values;
 }
