@@ -4,9 +4,9 @@
 //
 //   kPrimary ──failed for good──► kHandedOver ──first good scan──► kFallback
 //
-// No CPU time between the last good scan of the primary and the first good scan of the fallback is lost or counted
-// twice. The fallback starts from the time that each process had used. Its first scan reports the exits that the
-// primary still knew.
+// No CPU time between the last good scan of the primary and the first good scan of the fallback is counted twice. The
+// fallback starts from the time that each process had used. Its first scan reports the exits that the primary still
+// knew. Only time of processes that start and end during this scan can be lost.
 #include <functional>
 #include <memory>
 

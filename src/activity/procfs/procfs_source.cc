@@ -90,6 +90,7 @@ Status ProcfsSource::Sample(ActivitySample& out) {
     status_.up = false;
     return failed;
   }
+  const bool takes_over = previous_ && !booked_;
   table_.Scan(listed_,
               {.now = listing,
                .first = !previous_,
@@ -105,6 +106,9 @@ Status ProcfsSource::Sample(ActivitySample& out) {
     if (booked_) accounts_.Book(memberships_[membership], cpu);
     seen += cpu;
   });
+  // The sample has all CPU time of the processes since the scan of the replaced source. Usage from before now must not
+  // be given out again as a residual.
+  if (takes_over) accounts_.ReadUsages(clock_.Now(), status_);
   const Nanoseconds residuals = accounts_.Settle(memberships_.entries(), out);
   if (booked_)
     seen += residuals;

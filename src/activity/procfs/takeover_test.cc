@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "activity/fallback_source.h"
 #include "activity/procfs/fake_machine.h"
 #include "base/log.h"
@@ -43,6 +45,22 @@ class FailingSource final : public ActivitySource {
   int drains = 0;
 };
 
+/// Calls `at_second` when it is asked for the time for the second time: between the usages and the processes.
+class ClockOfAPass final : public Clock {
+ public:
+  ClockOfAPass(const Clock& clock, std::function<void()> at_second) : clock_(clock), at_second_(std::move(at_second)) {}
+  [[nodiscard]] BootTime Now() const override {
+    if (++asked_ == 2) at_second_();
+    return clock_.Now();
+  }
+  [[nodiscard]] WallTime Wall() const override { return clock_.Wall(); }
+
+ private:
+  const Clock& clock_;
+  std::function<void()> at_second_;
+  mutable int asked_ = 0;
+};
+
 class Takeover : public ::testing::Test {
  protected:
   Takeover() {
@@ -55,7 +73,7 @@ class Takeover : public ::testing::Test {
         [this](const Handover& before) {
           auto options = machine_.MakeOptions();
           options.before = before;
-          return std::make_unique<ProcfsSource>(options, machine_.clock);
+          return std::make_unique<ProcfsSource>(options, clock_);
         },
         machine_.clock);
   }
@@ -77,6 +95,8 @@ class Takeover : public ::testing::Test {
   }
 
   FakeMachine machine_;
+  std::function<void()> meanwhile_ = [] {};
+  ClockOfAPass clock_{machine_.clock, [this] { meanwhile_(); }};
   FailingSource* primary_ = nullptr;
   std::unique_ptr<FallbackSource> source_;
 };
@@ -168,6 +188,24 @@ TEST_F(Takeover, ResidualsAfterIt_AreWhole) {
   machine_.Put({.pid = 10, .ticks = 510, .cgroup = "0::/box\n"});
   ASSERT_TRUE(Scan());
   EXPECT_EQ(machine_.Residuals(), (std::map<std::string, Nanoseconds>{{"/box", Ticks(20)}}));
+}
+
+TEST_F(Takeover, ProcessThatRunsDuringTheFirstScan_IsGivenThatTimeOnce) {
+  machine_.SetV2("", 0s);
+  machine_.SetV2("/box", 60s);
+  machine_.Put({.pid = 10, .ticks = 500, .cgroup = "0::/box\n"});
+  meanwhile_ = [this] {
+    machine_.SetV2("/box", 60s + Ticks(3));
+    machine_.Put({.pid = 10, .ticks = 503, .cgroup = "0::/box\n"});
+  };
+  FailAfter({{{10, 1000}, 0, Ticks(100)}});
+  ASSERT_TRUE(Scan());
+  EXPECT_EQ(machine_.TicksOf(10), 403);
+  machine_.SetV2("/box", 60s + Ticks(10));
+  machine_.Put({.pid = 10, .ticks = 510, .cgroup = "0::/box\n"});
+  ASSERT_TRUE(Scan());
+  EXPECT_EQ(machine_.TicksOf(10), 7);
+  EXPECT_THAT(machine_.Residuals(), IsEmpty());
 }
 
 TEST_F(Takeover, FirstScanThatFails_GivesNoTimeTwice) {
