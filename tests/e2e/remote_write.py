@@ -159,7 +159,7 @@ class RemoteWriteServer(PushServer):
     def complete(self):
         """{time: {labels: Point}} of the pushes that have all of their requests."""
         last = max(self.times, default=0)
-        return {time: push for time, push in self.pushes.items() if time != last}
+        return {time: push for time, push in list(self.pushes.items()) if time != last}
 
     def wait(self, count=1):
         """The latest push that is complete, once there are `count` of them."""

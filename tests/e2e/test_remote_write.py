@@ -286,7 +286,7 @@ class Faults(unittest.TestCase):
                 wait_until(lambda: max(server.times, default=0) > begin * 1000, "a push of a tick after the outage", 60)
                 self.assertEqual(server.times, sorted(server.times), "in order")
                 self.assertGreaterEqual(len(server.pushes), 3)
-                joules = [pushed(push, "kepler_node_cpu_joules_total") for _, push in sorted(server.pushes.items())]
+                joules = [pushed(push, "kepler_node_cpu_joules_total") for _, push in sorted(server.complete().items())]
                 self.assertEqual(joules, sorted(joules))
                 self.assertGreaterEqual(counted(agent, "kepler_push_points_total"),
                                         sum(len(push) for push in server.complete().values()))
