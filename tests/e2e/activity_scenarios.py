@@ -58,10 +58,11 @@ def measured(body, *args, prefix=()):
         container = stack.enter_context(Container())
         gate = stack.enter_context(Gate())
         ended = stack.enter_context(Sampler(tasks_ended))
-        agent = stack.enter_context(metered_agent(tree, *args, interval=f"{INTERVAL}s", command_prefix=prefix))
-        tree.start()
+        # Before the agent starts: the shell uses some milliseconds on its way into the container, and they count there.
         shell = stack.enter_context(container.run_script(gate.script("work", body)))
         stack.callback(shell.kill)
+        agent = stack.enter_context(metered_agent(tree, *args, interval=f"{INTERVAL}s", command_prefix=prefix))
+        tree.start()
         before = Look(agent, container, ended)
         gate.open()
         gate.wait_ended(600)
