@@ -322,6 +322,16 @@ class Agent(contextlib.AbstractContextManager):
         with open(f"/proc/{self.process.pid}/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
+    def seconds_without_a_cpu(self):
+        """The time that its collector could run, but other tasks of the machine had the CPUs (schedstat of the kernel)."""
+        tasks = f"/proc/{self.process.pid}/task"
+        for task in os.listdir(tasks):
+            with open(f"{tasks}/{task}/comm", encoding="ascii") as name, \
+                    open(f"{tasks}/{task}/schedstat", encoding="ascii") as times:
+                if name.read() == "collector\n":
+                    return int(times.read().split()[1]) / 1e9
+        raise AssertionError("the agent has no collector")
+
 
 def run_to_end(*args, seconds=30, **popen):
     """Runs the agent until it ends by itself: (exit code, stdout + stderr)."""

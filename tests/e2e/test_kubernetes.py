@@ -300,9 +300,10 @@ class ShortPods(unittest.TestCase):
         self.assertEqual(scrape.sum("kepler_namespace_cpu_joules_total"), scrape.sum("kepler_owner_cpu_joules_total"))
 
     def run_pods(self):
-        """All of them, at most eight at a time."""
+        """All of them, at most eight at a time; returns them."""
         random = Random(1)
-        waiting = [(RunningPod(number), 1 + 2 * random.random()) for number in range(self.COUNT)]
+        all_pods = [RunningPod(number) for number in range(self.COUNT)]
+        waiting = [(one, 1 + 2 * random.random()) for one in all_pods]
         running, pods = [], []
         while waiting or running:
             if waiting and len(running) < 8:
@@ -324,6 +325,7 @@ class ShortPods(unittest.TestCase):
             self.cluster.pods = pods  # that have completed stay
             self.look()
             time.sleep(0.1)
+        return all_pods
 
     def share(self, level, names, before, after):
         """Of the energy of all pods, or containers of pods, what has its own name."""
@@ -338,12 +340,11 @@ class ShortPods(unittest.TestCase):
 
     def test_energy_of_the_start_has_their_names(self):
         before = self.look()
-        self.run_pods()
+        pods = self.run_pods()
         end_of_run = time.time()
         wait_until(lambda: float(self.look().value("kepler_snapshot_timestamp_seconds")) > end_of_run + 6,
                    "two ticks", period=0.2)
         after = self.look()
-        pods = [RunningPod(number) for number in range(self.COUNT)]
         shares = {"pod": self.share("pod", {(one.uid, one.name) for one in pods}, before, after),
                   "container": self.share("container", {(one.container, "main") for one in pods}, before, after)}
         print(f"{self.COUNT} short pods: energy under their own names: "
