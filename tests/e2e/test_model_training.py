@@ -161,6 +161,18 @@ class TrainingTest(TrainingServer):
             self.assertIn(status, (200, 400), answer)
             self.assertEqual(server.get("/healthz")[0], 200)
 
+    def test_a_killed_child_is_a_fault_of_the_server(self):
+        slow = request(trainers=("KNeighborsRegressorTrainer", "SVRRegressorTrainer", "XgboostFitTrainer") * 5)
+        with self.training() as server, futures.ThreadPoolExecutor(1) as pool:
+            training = pool.submit(self.train, server, slow)
+            while not training.done():
+                for child in self.children(server):
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(child, signal.SIGKILL)
+            status, _, answer = training.result()
+            self.assertEqual(status, 500, answer)
+            self.assertIn(b"signal 9", answer)
+
     def test_no_training_delays_an_answer(self):
         body, times = GO_BODY % "true", []
         with self.training() as server, futures.ThreadPoolExecutor(1) as pool:

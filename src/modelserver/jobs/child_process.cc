@@ -55,7 +55,7 @@ void Limit(__rlimit_resource resource, size_t bytes) {
 
 Ended EndOf(int status) {
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
-  if (WIFSIGNALED(status)) return {.how = ChildEnd::kFailed, .reason = fmt::format("signal {}", WTERMSIG(status))};
+  if (WIFSIGNALED(status)) return {.how = ChildEnd::kKilled, .reason = fmt::format("signal {}", WTERMSIG(status))};
   return {.how = ChildEnd::kFailed, .reason = fmt::format("exit code {}", WEXITSTATUS(status))};
 }
 

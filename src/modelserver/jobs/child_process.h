@@ -20,7 +20,7 @@ struct ChildOptions {
   size_t file_bytes = size_t{1} << 30;    // of a file that it writes, including the log
 };
 
-enum class ChildEnd : uint8_t { kDone, kFailed, kTimedOut, kStopped };
+enum class ChildEnd : uint8_t { kDone, kFailed, kKilled, kTimedOut, kStopped };  // kKilled: by a signal
 
 struct Ended {
   ChildEnd how = ChildEnd::kDone;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <condition_variable>
 #include <filesystem>
 #include <fstream>
@@ -44,6 +45,7 @@ JobState StateOf(ChildEnd end) {
     case ChildEnd::kDone:
       return JobState::kDone;
     case ChildEnd::kFailed:
+    case ChildEnd::kKilled:
       return JobState::kFailed;
     case ChildEnd::kTimedOut:
       return JobState::kTimedOut;
@@ -71,6 +73,7 @@ struct JobQueue::Shared {
     JobState state = JobState::kDone;
     std::string reason{};
     std::string result{};
+    bool is_server_fault = false;
   };
 
   JobOptions options;
@@ -116,8 +119,18 @@ std::string LastLine(const std::string& log, uint64_t begin) {
   return EscapeControls(text.substr(text.rfind('\n') + 1));
 }
 
+/// Whether the last line of a failed step is about its input. A step without a line could not write the log.
+bool IsAboutInput(std::string_view line) {
+  constexpr std::array kOfServer = {EACCES, EDQUOT, EFBIG, EIO, EMFILE, ENFILE, ENOMEM, ENOSPC, EPERM, EROFS};
+  return !line.empty() && std::ranges::none_of(kOfServer, [line](int reason) {
+    return line.contains(": " + std::generic_category().message(reason));
+  });
+}
+
 JobQueue::Shared::Outcome JobQueue::Shared::Work(const Entry& entry) const {
-  const auto failed = [](const Error& error) { return Outcome{.state = JobState::kFailed, .reason = error.message}; };
+  const auto failed = [](const Error& error) {
+    return Outcome{.state = JobState::kFailed, .reason = error.message, .is_server_fault = true};
+  };
   const std::string directory = DirectoryOf(entry.view.id);
   ChildOptions child = options.child;
   child.directory = directory;
@@ -137,7 +150,8 @@ JobQueue::Shared::Outcome JobQueue::Shared::Work(const Entry& entry) const {
     const std::string line = ended->how == ChildEnd::kFailed ? LastLine(child.log, log_size) : "";
     if (ended->how != ChildEnd::kDone)
       return {.state = StateOf(ended->how),
-              .reason = fmt::format("{}: {}{}{}", arguments.front(), ended->reason, line.empty() ? "" : ": ", line)};
+              .reason = fmt::format("{}: {}{}{}", arguments.front(), ended->reason, line.empty() ? "" : ": ", line),
+              .is_server_fault = !IsAboutInput(line)};
   }
   auto result = entry.job.collect(directory);
   if (!result) return failed(result.error());
@@ -164,6 +178,7 @@ void JobQueue::Shared::Forget() {
 std::function<void()> JobQueue::Shared::End(Entry& entry, Outcome outcome) {
   entry.view.state = outcome.state;
   entry.view.reason = std::move(outcome.reason);
+  entry.view.is_server_fault = outcome.is_server_fault;
   entry.view.result_bytes = outcome.result.size();
   ++counts[static_cast<size_t>(outcome.state)];
   auto say = [view = entry.view, done = std::move(entry.job.done),

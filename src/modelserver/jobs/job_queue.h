@@ -26,7 +26,8 @@ struct JobView {
   std::string name{};
   std::string user{};
   JobState state = JobState::kQueued;
-  std::string reason{};  // why it has no result; empty otherwise
+  std::string reason{};          // why it has no result; empty otherwise
+  bool is_server_fault = false;  // it failed, but not because of its input: the disk is full, for example
   WallTime asked{};
   double seconds = 0;  // that it ran
   size_t result_bytes = 0;

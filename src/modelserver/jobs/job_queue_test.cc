@@ -118,6 +118,24 @@ TEST_F(JobQueueTest, AFailureWithoutOutput_HasNoLineOfAnEarlierStep) {
   EXPECT_EQ(Ended(2).first.reason, "-c: exit code 5: why");
 }
 
+TEST_F(JobQueueTest, AFaultOfTheServerIsNotOneOfTheInput) {
+  Start();
+  size_t jobs = 0;
+  const auto is_server_fault = [&](const std::string& script) {
+    (void)Add(Script(script));
+    const JobView view = Ended(++jobs).first;
+    EXPECT_EQ(view.state, JobState::kFailed) << script;
+    return view.is_server_fault;
+  };
+  EXPECT_FALSE(is_server_fault("echo 'row 3: no number'; exit 1"));
+  EXPECT_FALSE(is_server_fault("echo 'file: No such file or directory'; exit 1"));
+  EXPECT_TRUE(is_server_fault("echo 'write abs/model.json: No space left on device'; exit 1"));
+  EXPECT_TRUE(is_server_fault("echo 'write abs/model.json: Permission denied'; exit 1"));
+  EXPECT_TRUE(is_server_fault("exit 1")) << "the log could not be written";
+  EXPECT_TRUE(is_server_fault("kill -9 $$"));
+  EXPECT_TRUE(is_server_fault("true")) << "no result";
+}
+
 TEST_F(JobQueueTest, TimeIsLimited) {
   JobOptions options;
   options.child.time = std::chrono::milliseconds(200);

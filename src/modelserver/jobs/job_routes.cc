@@ -42,8 +42,8 @@ Response Refusal(unsigned status, std::string_view reason) {
 /// What a synchronous client gets at the end.
 Response ResponseOf(const JobView& job, std::string result) {
   if (job.state == JobState::kDone) return Zip(std::move(result), job.name);
-  const bool is_of_client = job.state == JobState::kFailed;
-  return Refusal(is_of_client ? 400 : 503,
+  const unsigned status = job.state != JobState::kFailed ? 503 : job.is_server_fault ? 500 : 400;
+  return Refusal(status,
                  fmt::format("the training is {}: {}; GET {}{}/log", Name(job.state), job.reason, kJobs, job.id));
 }
 
