@@ -107,14 +107,23 @@ uint64_t SizeOf(const std::string& path) {
   return missing ? 0 : size;
 }
 
+/// The bytes of a file from `begin` on; at most `max`.
+std::string ReadFrom(const std::string& path, uint64_t begin, uint64_t max) {
+  std::ifstream in(path, std::ios::binary);
+  in.seekg(static_cast<std::streamoff>(begin));
+  std::string text(max, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(max));
+  text.resize(static_cast<size_t>(in.gcount()));
+  return text;
+}
+
 /// The last line that a step wrote to the log: of a failed one, the error. `begin`: size of the log before the step.
 std::string LastLine(const std::string& log, uint64_t begin) {
   constexpr uint64_t kMax = 500;
   const uint64_t end = SizeOf(log);
   if (end <= begin) return "";
-  std::ifstream in(log, std::ios::binary);
-  in.seekg(static_cast<std::streamoff>(end - std::min(kMax, end - begin)));
-  const std::string tail(std::istreambuf_iterator<char>(in), {});
+  const uint64_t size = std::min(kMax, end - begin);
+  const std::string tail = ReadFrom(log, end - size, size);
   const std::string_view text = Trim(tail);
   return EscapeControls(text.substr(text.rfind('\n') + 1));
 }
@@ -311,15 +320,13 @@ std::vector<JobView> JobQueue::All() const {
 
 Result<std::string> JobQueue::Log(std::string_view id, size_t max) const {
   if (!Find(id)) return Fail(ErrorKind::kNotFound, "there is no such job");
-  std::string tail;
-  KEPLER_CHECK_OK(ReadSmallFile(shared_->DirectoryOf(id) + kLogFile, shared_->options.child.file_bytes,
-                                [&](std::string_view piece) -> Status {
-                                  tail += piece;
-                                  if (tail.size() > 2 * max) tail.erase(0, tail.size() - max);
-                                  return {};
-                                }));
-  if (tail.size() > max) tail.erase(0, tail.size() - max);
-  return tail;
+  const std::string path = shared_->DirectoryOf(id) + kLogFile;
+  std::error_code error;
+  const uint64_t size = fs::file_size(path, error);
+  if (error) return FailErrno("read", path, error.value());
+  if (size <= max) return ReadFrom(path, 0, size);
+  return fmt::format("({} bytes are left out; these are the last {})\n", size - max, max) +
+         ReadFrom(path, size - max, max);
 }
 
 Result<std::string> JobQueue::ReadResult(std::string_view id) const {

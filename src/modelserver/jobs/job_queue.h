@@ -68,7 +68,8 @@ class JobQueue {
   [[nodiscard]] bool Cancel(std::string_view id);
   [[nodiscard]] std::optional<JobView> Find(std::string_view id) const;
   [[nodiscard]] std::vector<JobView> All() const;  // oldest first
-  /// The last `max` bytes. kNotFound if there is no such job, or if it has no log yet.
+  /// The last `max` bytes, after a line that says how many bytes are left out, if any. kNotFound if there is no such
+  /// job, or if it has no log yet.
   [[nodiscard]] Result<std::string> Log(std::string_view id, size_t max) const;
   [[nodiscard]] Result<std::string> ReadResult(std::string_view id) const;
   /// Jobs that have ended in each state since the start.

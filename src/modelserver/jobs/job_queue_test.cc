@@ -89,7 +89,8 @@ TEST_F(JobQueueTest, RunsItsStepsAndKeepsLogAndResult) {
   EXPECT_EQ(view.state, JobState::kDone) << view.reason;
   EXPECT_EQ(result, "input19\n");
   EXPECT_EQ(queue_->Log(id, 1000).value(), "first\nsecond\n");
-  EXPECT_EQ(queue_->Log(id, 4).value(), "ond\n");
+  EXPECT_EQ(queue_->Log(id, 4).value(), "(9 bytes are left out; these are the last 4)\nond\n");
+  EXPECT_EQ(queue_->Log(id, 13).value(), "first\nsecond\n");
   EXPECT_EQ(queue_->ReadResult(id).value(), "input19\n");
   EXPECT_THAT(WriteJobs(queue_->All()), HasSubstr(R"("name":"m","user":"","status":"done","reason":"",)"));
   EXPECT_THAT(WriteJobMetrics(*queue_), HasSubstr("kepler_model_server_ended_jobs_total{state=\"done\"} 1\n"));

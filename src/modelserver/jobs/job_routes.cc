@@ -81,7 +81,8 @@ Response OnJob(JobQueue& queue, const Request& request) {
   if (part != "/log" && part != "/result") return Refusal(404, "a job has /log and /result");
   auto text = part == "/log" ? queue.Log(id, kMaxLogBytes) : queue.ReadResult(id);
   if (!text) return Refusal(text.error().kind == ErrorKind::kNotFound ? 404 : 500, text.error().message);
-  return part == "/log" ? Text(200, SanitizeUtf8(*text, kMaxLogBytes)) : Zip(*std::move(text), job->name);
+  // Sanitizing makes a byte three at most. It must not cut the end of the log, which has the error.
+  return part == "/log" ? Text(200, SanitizeUtf8(*text, 4 * kMaxLogBytes)) : Zip(*std::move(text), job->name);
 }
 
 Response OnCancel(JobQueue& queue, const Request& request) {
