@@ -1,5 +1,6 @@
 """Starts the shipped agent, waits for it, scrapes it. What every end-to-end test builds on."""
 import contextlib
+import fcntl
 import http.client
 import itertools
 import os
@@ -105,15 +106,27 @@ def scratch_directory():
     return tempfile.mkdtemp(prefix="kepler-e2e-", dir=memory if os.access(memory, os.W_OK) else None)
 
 
+def _reserve(port):
+    """Whether no other test has reserved the port, even if nobody listens there. The name of the socket is in use until this
+    program ends."""
+    with socket.socket(socket.AF_UNIX) as claim, contextlib.suppress(OSError):
+        claim.bind(f"\0kepler-e2e-port-{port}")
+        fcntl.fcntl(claim, fcntl.F_DUPFD_CLOEXEC, 200)  # stays open; dash passes on descriptors of one digit only
+        return True
+    return False
+
+
 def free_port():
-    """None of those that the kernel hands out, if possible: no test that runs at the same time is given it meanwhile."""
+    """A port of this program until its end: no test that runs at the same time gets it, nor does the kernel hand it out, if
+    possible."""
     with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as file:
         first, last = map(int, file.read().split())
     others = [port for port in range(10_000, 65_536) if not first <= port <= last]
     for port in random.sample(others if len(others) > 1000 else range(10_000, 65_536), 100):
         with socket.socket() as listener, contextlib.suppress(OSError):
             listener.bind(("127.0.0.1", port))
-            return port
+            if _reserve(port):
+                return port
     raise AssertionError("no port is free")
 
 

@@ -7,7 +7,7 @@ import time
 import unittest
 
 from exposition import Exposition, ScrapeChecker, conservation_errors
-from harness import SKIPPED, Repeater, ShardLoader, output_of, run_tests
+from harness import SKIPPED, Repeater, ShardLoader, free_port, output_of, run_tests
 from powercap import PowercapTree
 from scenarios import Outcome
 from unreported import ATTEMPTS, LOOKS, UNEXPLAINED, until_told, without_record_since
@@ -84,6 +84,14 @@ class Tree(unittest.TestCase):
                 self.assertEqual(file.read(), "5\n")
             self.assertEqual(tree.zone_microjoules(), {"package": 30})
             self.assertEqual(tree.wraps(), 2)
+
+
+class Ports(unittest.TestCase):
+    def test_a_port_without_a_listener_is_not_given_to_another_test(self):
+        other = """import harness, sys; harness.random.sample = lambda *_: [int(sys.argv[1])]; print(harness.free_port())"""
+        ended = subprocess.run([sys.executable, "-c", other, str(free_port())], capture_output=True, check=False, text=True,
+                               cwd=os.path.dirname(os.path.abspath(__file__)))
+        self.assertIn("AssertionError: no port is free", ended.stderr)
 
 
 class Commands(unittest.TestCase):
