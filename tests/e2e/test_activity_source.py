@@ -17,12 +17,7 @@ from containers import Container, built, tasks_program
 from exposition import ScrapeChecker
 from harness import end, require, run_tests, scratch_directory, wait_until
 from powercap import ONE_PACKAGE, PowercapTree, metered_agent
-from workloads import Gate, machine_stat_ns
-
-
-def in_mounts(*steps):
-    """A command prefix: the steps in a mount namespace of its own, then the command."""
-    return ["unshare", "--mount", "--propagation", "private", "sh", "-c", " && ".join([*steps, 'exec "$@"']), "sh"]
+from workloads import Gate, in_mounts, machine_stat_ns
 
 
 class Source(unittest.TestCase):

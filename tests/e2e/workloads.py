@@ -83,6 +83,39 @@ def machine_stat_ns(*columns):
     return sum(ticks[column] for column in columns) * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 
+def in_mounts(*steps):
+    """A command prefix: the steps in a mount namespace of its own, then the command."""
+    return ["unshare", "--mount", "--propagation", "private", "sh", "-c", " && ".join([*steps, 'exec "$@"']), "sh"]
+
+
+class HalfIdle(Repeater):
+    """A /proc/stat of processors that are idle half of the time, whatever runs on this machine."""
+
+    START = 10**9  # ticks: the numbers keep their length, so a reader sees no part of one
+
+    def __init__(self):
+        super().__init__(pause=0.02)
+        self.directory = scratch_directory()
+        self.path = f"{self.directory}/stat"
+        self.began = time.monotonic()
+        self.step()
+
+    def command_prefix(self):
+        """Runs an agent that sees it."""
+        return in_mounts(f"mount --bind {self.path} /proc/stat")
+
+    def step(self):
+        each, count = round((time.monotonic() - self.began) * os.sysconf("SC_CLK_TCK") / 2), os.cpu_count()
+        lines = [f"cpu{name} {busy} 0 0 {busy} 0 0 0 0 0 0\n" for name, busy in
+                 [(" ", self.START + each * count), *((number, self.START + each) for number in range(count))]]
+        with open(self.path, "r+" if os.path.exists(self.path) else "w", encoding="ascii") as file:
+            file.write("".join(lines))
+
+    def __exit__(self, *failure):
+        super().__exit__(*failure)
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
 def hierarchies():
     """The top directories of every cgroup tree of this machine."""
     with open("/proc/self/mountinfo", encoding="ascii") as file:
