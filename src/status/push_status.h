@@ -14,7 +14,7 @@ namespace kepler::status {
 enum class PushFailure : uint8_t {
   kSetup,        // the headers file or a certificate could not be read
   kConnection,   // no connection, or it broke
-  kTimeout,      // no answer in time
+  kTimeout,      // no answer in time, or 504
   kCertificate,  // the server's certificate is not trusted
   kThrottled,    // 429 or 503
   kServer,       // another 5xx

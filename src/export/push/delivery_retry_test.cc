@@ -47,6 +47,15 @@ TEST_F(DeliveryTest, SlowServer_IsATimeoutAndIsRetried) {
   EXPECT_EQ(Failures(PushFailure::kTimeout), 1U);
 }
 
+TEST_F(DeliveryTest, ServerThatReportsATimeoutFirst_IsATimeout) {
+  Open();
+  AnswerStatus("504 Gateway Timeout");
+  delivery_->Add(Body("one"));
+  EXPECT_EQ(Attempt(), 1s);
+  EXPECT_EQ(Failures(PushFailure::kTimeout), 1U);
+  EXPECT_EQ(Failures(PushFailure::kServer), 0U);
+}
+
 TEST_F(DeliveryTest, ErrorsOfOperators_AreRetriedWithADirectory) {
   testing::FakeTree tree;
   for (const bool has_directory : {false, true}) {

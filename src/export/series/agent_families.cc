@@ -179,9 +179,9 @@ constexpr auto kAgentFamilies = std::to_array<Family>({
      "not be written, or one of the queue not read)",
      kExporterReason, OfPushReasons<status::PushDrop, &PushStatus::dropped_points>},
     {"kepler_push_failures_total",
-     "Failed attempts to push, by reason: setup (headers file or certificates), connection, timeout, certificate (of "
-     "the server), throttled (429, 503), server (other 5xx), refused (other status), answer (cannot be read), partial "
-     "(some data points rejected), file (cannot be read or written)",
+     "Failed attempts to push, by reason: setup (headers file or certificates), connection, timeout (504 too), "
+     "certificate (of the server), throttled (429, 503), server (other 5xx), refused (other status), answer (cannot be "
+     "read), partial (some data points rejected), file (cannot be read or written)",
      kExporterReason, OfPushReasons<status::PushFailure, &PushStatus::failures>},
     {"kepler_push_last_success_timestamp_seconds",
      "Unix time of the last request that the server accepted, in seconds; 0: never", kExporter,
