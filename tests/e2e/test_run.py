@@ -231,6 +231,7 @@ class Commands(unittest.TestCase):
     def test_a_command_that_needs_a_terminal_has_it_and_ctrl_c_ends_only_the_command(self):
         pid, terminal = pty.fork()
         if pid == 0:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell's job in the background ignores it
             os.execv(binary(), [binary(), "run", *METER, "--", "sh", "-c", "test -t 0 && echo is-terminal; exec sleep 1000"])
         seen = b""
         while b"is-terminal" not in seen:
