@@ -15,6 +15,7 @@
 #include "base/thread.h"
 #include "daemon/life_signs.h"
 #include "daemon/signals.h"
+#include "daemon/startup_memory.h"
 #include "os/service_manager.h"
 
 namespace kepler::daemon {
@@ -96,7 +97,7 @@ int Run(const std::string& program, const std::string& version, const Start& sta
     log::Error(program + " cannot start", {{"err", service.error().message}});
     return EndWith(EXIT_FAILURE);
   }
-  malloc_trim(0);  // of startup: loading BPF programs needs megabytes of small blocks for BTF
+  ReturnStartupMemory();
   log::Info("started", {{"version", version}, {"stop_with", "Ctrl+C or SIGTERM"}});
   ServeUntilAsked(signals, **service);
   service->reset();
