@@ -481,7 +481,6 @@ BAD = {
     "watts below 0": ("cpu_cycles,bpf_cpu_time_ms,package_power\n" +
                       "".join(f"{i},{i},{-i if i else 0.5}\n" for i in range(50)), (),
                       "FILE: power is below 0 W in 49 of 50 rows (the first: line 3, column 'package_power': -1 W)"),
-    "unknown number for the trainer": (GOOD, ("--set=treees=3",), "treees"),
 }
 
 
@@ -489,6 +488,12 @@ class WrongUsage(ModelTest):
     def test_every_mistake_on_the_command_line_has_one_form(self):
         for arguments in ((), ("--colour",), ("trian",), ("train", "--colour"), ("train", "--trainer=none", *COLUMNS[:2]),
                           ("train", f"--data={NX12}"), ("plot", f"--data={NX12}", "--output=page.pdf"),
+                          *(("train", f"--data={NX12}", "--output=x", *COLUMNS[:2], "--trainer=knn", f"--set={wrong}")
+                            for wrong in ("k", "k=nan", "k=0", "k=2.5", "kk=3")),
+                          *((command, "--model=default", f"--data={NX12}", "--machine=cores=-1")
+                            for command in ("predict", "evaluate", "validate")),
+                          ("pipeline", f"--data={NX12}", "--output=x", "--machine=chips=2,cores=1"),
+                          ("machine", "--machine=cores=nan"),
                           ("query", "--server=http://h", "--output=x"), ("isolate", "--input=x", "--output=y", "--method=q")):
             with self.subTest(arguments):
                 ended = run(*arguments, cwd=self.directory)

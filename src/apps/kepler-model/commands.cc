@@ -150,6 +150,11 @@ Result<std::vector<size_t>> UsableRows(const judging::DataFile& data, std::span<
   return rows;
 }
 
+void CheckMachineFlag(settings::Draft& draft, const std::string& machine) {
+  if (const Status checked = files::CheckMachinePairs(machine); !checked)
+    draft.Reject("machine", checked.error().message);
+}
+
 Progress::Progress() : is_shown_(::isatty(STDERR_FILENO) == 1) {}
 
 Progress::~Progress() { Clear(); }

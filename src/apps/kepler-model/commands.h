@@ -70,6 +70,10 @@ class Progress {
                              const settings::Values& values, const std::function<void(settings::Draft&)>& rules,
                              const std::function<Status()>& work);
 
+/// Rejects a mistake in --machine=KEY=VALUE,...
+void CheckMachineFlag(settings::Draft& draft, const std::string& machine);
+
+/// Also checks --machine of a command that has it.
 template <class S>
 [[nodiscard]] int RunCommand(
     std::string_view command, std::string_view about, std::span<const char* const> arguments,
@@ -77,7 +81,12 @@ template <class S>
     void (*rules)(settings::Draft&, const S&) = [](settings::Draft&, const S&) {}) {
   S config = {};
   return RunCommand(
-      command, about, arguments, table.Of(config), [&](settings::Draft& draft) { rules(draft, config); },
+      command, about, arguments, table.Of(config),
+      [&](settings::Draft& draft) {
+        rules(draft, config);
+        if constexpr (requires { config.machine; }) CheckMachineFlag(draft, config.machine);
+        if constexpr (requires { config.of.machine; }) CheckMachineFlag(draft, config.of.machine);
+      },
       [&] { return work(config); });
 }
 

@@ -150,6 +150,7 @@ int RunEstimator(std::span<const char* const> arguments) {
   const auto complete = [&](settings::Draft& draft) {
     uses = ApplyEnvironment(config, [&](std::string_view name) { return EnvironmentOf(config.config_dir, name); });
     CheckEstimating(draft, config);
+    CheckMachineFlag(draft, config.machine);
   };
   const int ran =
       RunCommand("estimator", kAboutEstimator, arguments, EstimatorTable().Of(config), complete, [&]() -> Status {

@@ -4,14 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <limits>
 #include <utility>
 
 #include "apps/kepler-model/commands.h"
 #include "apps/kepler-model/train_checks.h"
-#include "base/parse.h"
 #include "base/text.h"
 #include "daemon/run.h"
 #include "json/document.h"
@@ -29,18 +27,12 @@ constexpr int64_t kEndless = std::numeric_limits<int64_t>::max();
 
 Result<judging::Recipe> RecipeOf(const Training& config) {
   judging::Recipe recipe{.trainer = training::FindTrainer(config.trainer), .options = {}, .per = config.per};
+  KEPLER_TRY(recipe.options, ReadSet(config.set));
   recipe.options.seed = static_cast<uint64_t>(config.seed);
   recipe.search.candidates = static_cast<size_t>(config.search > 0           ? config.search
                                                  : config.budget.count() > 0 ? kEndless
                                                                              : 0);
   recipe.search.good_enough_watts = config.good_enough;
-  for (const std::string& text : judging::SplitItems(config.set)) {
-    const size_t equals = text.find('=');
-    const auto number = ParseNumber<double>(Trim(std::string_view(text).substr(equals + 1)));
-    if (!number || !std::isfinite(*number))
-      return Fail(ErrorKind::kInvalid, fmt::format("--set: '{}' is not NAME=NUMBER", text));
-    recipe.options.parameters[std::string(Trim(std::string_view(text).substr(0, equals)))] = *number;
-  }
   return recipe;
 }
 

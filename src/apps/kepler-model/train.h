@@ -2,6 +2,7 @@
 // The settings of kepler-model train, as values, and its steps, which pipeline takes for each of its models.
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "lab/judging/data.h"
 #include "lab/judging/fitting.h"
 #include "lab/judging/inputs.h"
+#include "lab/training/trainer.h"
 #include "model/power_model.h"
 #include "settings/draft.h"
 #include "settings/table.h"
@@ -52,6 +54,9 @@ extern const settings::TableOf<Training> kTrainTable;
 
 /// The mistake in the name of a trainer, or nothing.
 [[nodiscard]] std::string WhyNoTrainer(std::string_view given);
+
+/// The hyper-parameters of --set=NAME=NUMBER,... kInvalid with the item that has another form.
+[[nodiscard]] Result<training::TrainerOptions> ReadSet(std::span<const std::string> set);
 
 /// What the flags say by themselves, before any file is read.
 void CheckTraining(settings::Draft& draft, const Training& config);

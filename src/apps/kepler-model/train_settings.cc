@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cmath>
 #include <string_view>
 
 #include "apps/kepler-model/train.h"
+#include "base/parse.h"
 #include "base/text.h"
 #include "lab/judging/data.h"
 #include "lab/training/trainer.h"
@@ -86,8 +89,14 @@ Trainers:
   auto                        the best of the trainers below, or a blend of them
 )";
 
-/// "name=number".
-bool IsAssignment(std::string_view text) { return text.find('=') != std::string_view::npos && !text.starts_with('='); }
+Status CheckSet(const Training& config) {
+  if (config.set.empty()) return {};
+  if (config.trainer == "auto")
+    return Fail(ErrorKind::kInvalid, "auto selects hyper-parameters itself; name a trainer to set them");
+  KEPLER_TRY(const training::TrainerOptions options, ReadSet(config.set));
+  const training::Trainer* const trainer = training::FindTrainer(config.trainer);
+  return trainer == nullptr ? Status() : training::CheckParameters(*trainer, options);
+}
 
 }  // namespace
 
@@ -120,6 +129,19 @@ std::string WhyNoTrainer(std::string_view given) {
                      nearest.empty() ? "" : fmt::format("did you mean {}? ", nearest));
 }
 
+Result<training::TrainerOptions> ReadSet(std::span<const std::string> set) {
+  training::TrainerOptions options;
+  for (const std::string& text : judging::SplitItems(set)) {
+    const size_t equals = std::min(text.find('='), text.size());
+    const std::string_view name = Trim(std::string_view(text).substr(0, equals));
+    const auto number = ParseNumber<double>(Trim(std::string_view(text).substr(std::min(equals + 1, text.size()))));
+    if (name.empty() || !number || !std::isfinite(*number))
+      return Fail(ErrorKind::kInvalid, fmt::format("'{}' is not NAME=NUMBER", text));
+    options.parameters[std::string(name)] = *number;
+  }
+  return options;
+}
+
 void CheckTraining(settings::Draft& draft, const Training& config) {
   const auto targets =
       judging::ResolveTargets(judging::SplitItems(config.target), judging::SplitItems(config.component));
@@ -137,10 +159,7 @@ void CheckTraining(settings::Draft& draft, const Training& config) {
                  "--set");
   if (config.good_enough > 0 && config.search == 0 && config.budget == Duration{})
     draft.Reject("goodEnough", "needs --search or --budget, too");
-  if (!config.set.empty() && config.trainer == "auto")
-    draft.Reject("set", "auto selects hyper-parameters itself; name a trainer to set them");
-  for (const std::string& text : judging::SplitItems(config.set))
-    if (!IsAssignment(text)) draft.Reject("set", fmt::format("'{}' is not NAME=NUMBER", text));
+  if (const Status set = CheckSet(config); !set) draft.Reject("set", set.error().message);
 }
 
 }  // namespace kepler::lab::tool

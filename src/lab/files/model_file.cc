@@ -18,6 +18,11 @@ namespace {
 /// As the model server has it, in a directory with the name of the model.
 constexpr char kWeightFile[] = "/weight.json";
 
+bool ArePairs(const std::string& path_or_pairs) {
+  std::error_code failed;
+  return path_or_pairs.contains('=') && !std::filesystem::exists(path_or_pairs, failed);
+}
+
 }  // namespace
 
 Result<model::PowerModel> ReadModel(const std::string& path, std::span<const std::string> features,
@@ -45,6 +50,12 @@ Result<std::string> ModelText(const model::PowerModel& model) {
   return text;
 }
 
+Status CheckMachinePairs(const std::string& path_or_pairs) {
+  if (!ArePairs(path_or_pairs)) return {};
+  KEPLER_TRY(const auto machine, model::ReadMachinePairs(path_or_pairs));
+  return {};
+}
+
 Result<model::MachineSpec> ReadMachine(const std::string& path_or_pairs) {
   KEPLER_TRY(auto machines, ReadMachines(path_or_pairs));
   if (!machines.contains(""))
@@ -54,8 +65,7 @@ Result<model::MachineSpec> ReadMachine(const std::string& path_or_pairs) {
 
 Result<model::MachinesByName> ReadMachines(const std::string& path_or_pairs) {
   const std::string& path = path_or_pairs;
-  std::error_code failed;
-  if (path.contains('=') && !std::filesystem::exists(path, failed)) {
+  if (ArePairs(path)) {
     KEPLER_TRY(auto machine, InFile("machine", model::ReadMachinePairs(path)));
     return model::MachinesByName{{"", std::move(machine)}};
   }

@@ -31,5 +31,7 @@ inline constexpr size_t kMaxMachineBytes = size_t{16} << 20;
 [[nodiscard]] Result<model::MachineSpec> ReadMachine(const std::string& path_or_pairs);
 /// The same, or a file with several machines by name (model::ReadMachinesJson).
 [[nodiscard]] Result<model::MachinesByName> ReadMachines(const std::string& path_or_pairs);
+/// The mistake in such pairs; none for the path of a file, which is not read.
+[[nodiscard]] Status CheckMachinePairs(const std::string& path_or_pairs);
 
 }  // namespace kepler::lab::files

@@ -172,14 +172,15 @@ Result<model::Predictor> FitMonotoneBoosting(const Samples& samples, const Train
 }
 
 Result<model::Predictor> FitLinearBoosting(const Samples& samples, const TrainerOptions& options) {
+  Method method = Boosting(4, 0, 0, 5);
+  method.monotone = true;
+  KEPLER_CHECK_OK(ReadSettings(method, options));
   KEPLER_TRY(auto linear, FitNonNegative(samples, {}));
   Samples rest = samples;
   for (size_t row = 0; row < rest.labels.size(); ++row) {
     const double explained = kLinearShare * model::Predict(linear, rest.features.row(row));
     rest.labels[row] = (rest.labels[row] - explained) / (1 - kLinearShare);
   }
-  Method method = Boosting(4, 0, 0, 5);
-  method.monotone = true;
   KEPLER_TRY(auto trees, Fit(rest, options, method));
   model::Blend blend{.weights = {kLinearShare, 1 - kLinearShare}, .parts = {}};
   blend.parts.push_back(std::move(linear));

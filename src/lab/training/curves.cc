@@ -191,8 +191,8 @@ Result<std::vector<uint32_t>> Candidates(const TrainerOptions& options, size_t c
 }
 
 Result<model::Predictor> FitCurve(Shape shape, const Samples& samples, const TrainerOptions& options) {
-  KEPLER_CHECK_OK(CheckSamples(samples));
   KEPLER_TRY(const auto candidates, Candidates(options, samples.features.columns));
+  KEPLER_CHECK_OK(CheckSamples(samples));
   const auto needed = static_cast<size_t>(WeightCount(shape));
   if (samples.labels.size() < needed)
     return Fail(ErrorKind::kInvalid, fmt::format("{} rows; the curve has {} parameters and needs as many rows",

@@ -44,7 +44,7 @@ Status CheckSamples(const Samples& samples) {
   if (features.columns == 0 || features.columns > model::kMaxFeatures)
     return Fail(ErrorKind::kInvalid,
                 fmt::format("a model has 1 to {} features, not {}", model::kMaxFeatures, features.columns));
-  if (samples.labels.empty()) return Fail(ErrorKind::kInvalid, "no rows to train on");
+  if (samples.labels.empty()) return Fail(ErrorKind::kInvalid, std::string(kNoRows));
   if (features.values.size() != samples.labels.size() * features.columns)
     return Fail(ErrorKind::kInvalid, fmt::format("{} labels for {} values of {} features", samples.labels.size(),
                                                  features.values.size(), features.columns));

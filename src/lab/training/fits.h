@@ -70,6 +70,9 @@ struct Parameter {
   bool whole = false;
 };
 
+/// Error of CheckSamples() for no rows. A fit checks its parameters first.
+inline constexpr std::string_view kNoRows = "no rows to train on";
+
 /// In the error about an unknown name, before the known ones with their defaults.
 inline constexpr std::string_view kKnownParameters = "; known, with defaults: ";
 

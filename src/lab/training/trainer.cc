@@ -82,6 +82,14 @@ const Trainer* FindTrainer(std::string_view name) {
 
 void KeepMemoryForFits() { ::mallopt(M_TRIM_THRESHOLD, 64 << 20); }
 
+Status CheckParameters(const Trainer& trainer, const TrainerOptions& options) {
+  Samples none;
+  none.features.columns = model::kMaxFeatures;
+  const auto refused = trainer.fit(none, options);
+  if (refused || refused.error().message == kNoRows) return {};
+  return std::unexpected(refused.error());
+}
+
 std::string ParametersOf(const Trainer& trainer) {
   // Only the fit knows them, and names them when it refuses another one.
   Samples few;

@@ -36,6 +36,10 @@ struct Trainer {
 /// returns the memory after each fit, and page faults were 12 % of the time of svr. Process-wide; thread-safe.
 void KeepMemoryForFits();
 
+/// Checks the parameters before any row is read. kInvalid, with the parameter, for a name that the trainer does not
+/// know and for a value out of its bounds.
+[[nodiscard]] Status CheckParameters(const Trainer& trainer, const TrainerOptions& options);
+
 /// Its hyper-parameters and their defaults: "C=1, epsilon=0.2, gamma=0"; "none".
 [[nodiscard]] std::string ParametersOf(const Trainer& trainer);
 

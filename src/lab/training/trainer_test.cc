@@ -158,6 +158,16 @@ TEST_P(EveryTrainer, UnknownParameter_IsRefusedByName) {
   EXPECT_THAT(Refusal(Node(20), {.parameters = {{"depht", 3}}}), HasSubstr("depht"));
 }
 
+TEST_P(EveryTrainer, Parameters_AreCheckedWithoutRows) {
+  EXPECT_TRUE(CheckParameters(GetParam(), {}));
+  const Status unknown = CheckParameters(GetParam(), {.parameters = {{"depht", 3}}});
+  ASSERT_FALSE(unknown);
+  EXPECT_THAT(unknown.error().message, HasSubstr("depht"));
+  const std::string listed = ParametersOf(GetParam());
+  if (listed == "none") return;
+  EXPECT_FALSE(CheckParameters(GetParam(), {.parameters = {{listed.substr(0, listed.find('=')), -2}}})) << listed;
+}
+
 TEST_P(EveryTrainer, ListedParameters_AreAcceptedWithTheirDefaults) {
   const std::string listed = ParametersOf(GetParam());
   if (listed == "none") {
