@@ -5,9 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -86,6 +88,24 @@ TEST_F(Files, LeftoversOfAProgramThatWasKilled_AreNotInTheWay) {
   EXPECT_EQ(Text("file"), "new");
   EXPECT_EQ(Text(longest), "long");
   EXPECT_EQ(Text(name), "left over");
+}
+
+TEST_F(Files, AKilledProgramLeavesNoTemporaryFile) {
+  if (!UniqueFd(::open(root_.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600)).valid())
+    GTEST_SKIP() << "this file system has no files without a name";
+  testing::MakeFifo(Path("pipe"));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const std::string more_than_a_pipe(size_t{4} << 20, 'x');
+    (void)WriteFiles(std::vector<OutputFile>{{Path("file"), "new"}, {Path("pipe"), more_than_a_pipe}});
+    ::_exit(0);
+  }
+  const UniqueFd pipe(::open(Path("pipe").c_str(), O_RDONLY | O_CLOEXEC));
+  char byte = 0;
+  EXPECT_EQ(::read(pipe.get(), &byte, 1), 1) << "the pipe is written after the file";
+  EXPECT_EQ(::kill(child, SIGTERM), 0);
+  EXPECT_EQ(::waitpid(child, nullptr, 0), child);
+  EXPECT_THAT(Names(), UnorderedElementsAre("pipe"));
 }
 
 TEST_F(Files, OneFileUnderTwoNames_IsRefused) {

@@ -84,14 +84,32 @@ Result<UniqueFd> OpenDirectly(const std::string& path, std::chrono::milliseconds
   }
 }
 
-/// Temporary files next to their final paths, and the directories made for them. Removes what was not committed.
+/// Calls `make` with names in the directory of `target` until one is free. Returns that name. A file that a killed
+/// program left behind is not in the way.
+template <class Make>
+Result<std::string> MakeTemporary(const std::string& target, const Make& make) {
+  constexpr int kMaxTries = 1000;
+  for (int i = 0; i < kMaxTries; ++i) {
+    std::string name = DirectoryOf(target) / fmt::format(".kepler-model.{}.{}.tmp", ::getpid(), i);
+    if (make(name)) return name;
+    if (errno != EEXIST) return FailErrno("write", target);
+  }
+  return FailErrno("write", target, EEXIST);
+}
+
+/// A path to the open file that linkat() can follow.
+std::string LinkTo(const UniqueFd& file) { return fmt::format("/proc/self/fd/{}", file.get()); }
+
+/// Files without a name, if the file system has them, else temporary files next to their final paths, and the
+/// directories made for them. Removes what was not committed. If the program is killed, files without a name vanish.
 class Staging {
  public:
   Staging() = default;
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
   ~Staging() {
-    for (const auto& [temporary, target] : staged_) ::unlink(temporary.c_str());
+    for (const Staged& staged : staged_)
+      if (!staged.temporary.empty()) ::unlink(staged.temporary.c_str());
     for (; !made_.empty(); made_.pop_back()) ::rmdir(made_.back().c_str());  // only if empty
   }
 
@@ -100,9 +118,10 @@ class Staging {
     std::error_code failed;
     if (fs::is_directory(file.path, failed)) return FailErrno("write", file.path, EISDIR);
     KEPLER_CHECK_OK(MakeDirectory(DirectoryOf(file.path)));
-    KEPLER_TRY(const UniqueFd out, OpenTemporary(file.path));
+    KEPLER_TRY(UniqueFd out, OpenTemporary(file.path));
     KEPLER_CHECK_OK(WriteAll(out.get(), file.path, file.text));
     if (::fsync(out.get()) != 0) return FailErrno("write", file.path);
+    if (staged_.back().temporary.empty()) staged_.back().unnamed = std::move(out);
     return {};
   }
 
@@ -110,31 +129,47 @@ class Staging {
   Status Commit() {
     std::string placed;
     for (; !staged_.empty(); staged_.pop_back()) {
-      const auto& [temporary, target] = staged_.back();
-      if (::rename(temporary.c_str(), target.c_str()) != 0) {
-        auto failed = FailErrno("write", target);
-        if (placed.empty()) return failed;
-        return Fail(failed.error().kind, fmt::format("{}; already written:{}", failed.error().message, placed));
+      if (const Status done = Place(staged_.back()); !done) {
+        if (placed.empty()) return done;
+        return Fail(done.error().kind, fmt::format("{}; already written:{}", done.error().message, placed));
       }
-      placed += fmt::format(" {}", target);
+      placed += fmt::format(" {}", staged_.back().target);
     }
     made_.clear();
     return {};
   }
 
  private:
-  /// Under a name that is free: one left over by a program that was killed is not in the way.
+  struct Staged {
+    std::string target;
+    std::string temporary{};  // its name so far; empty: none
+    UniqueFd unnamed{};
+  };
+
   Result<UniqueFd> OpenTemporary(const std::string& target) {
-    constexpr int kMaxTries = 1000;
-    for (int i = 0; i < kMaxTries; ++i) {
-      const std::string temporary = DirectoryOf(target) / fmt::format(".kepler-model.{}.{}.tmp", ::getpid(), i);
-      UniqueFd file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
-      if (!file.valid() && errno == EEXIST) continue;
-      if (!file.valid()) return FailErrno("write", target);
-      staged_.emplace_back(temporary, target);
-      return file;
+    constexpr size_t kMaxUnnamed = 100;  // each is an open file
+    Staged& staged = staged_.emplace_back(Staged{.target = target});
+    UniqueFd file;
+    if (staged_.size() <= kMaxUnnamed)
+      file = UniqueFd(::open(DirectoryOf(target).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
+    if (file.valid() && ::access(LinkTo(file).c_str(), F_OK) == 0) return file;
+    KEPLER_TRY(staged.temporary, MakeTemporary(target, [&file](const std::string& name) {
+                 file = UniqueFd(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+                 return file.valid();
+               }));
+    return file;
+  }
+
+  static Status Place(Staged& staged) {
+    if (staged.temporary.empty()) {
+      // linkat() replaces no file, so the file gets a temporary name first.
+      const auto link = [from = LinkTo(staged.unnamed)](const std::string& name) {
+        return ::linkat(AT_FDCWD, from.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0;
+      };
+      KEPLER_TRY(staged.temporary, MakeTemporary(staged.target, link));
     }
-    return FailErrno("write", target, EEXIST);
+    if (::rename(staged.temporary.c_str(), staged.target.c_str()) != 0) return FailErrno("write", staged.target);
+    return {};
   }
 
   Status MakeDirectory(const fs::path& directory) {
@@ -146,8 +181,8 @@ class Staging {
     return {};
   }
 
-  std::vector<std::pair<std::string, std::string>> staged_;  // under which name, and its place
-  std::vector<std::string> made_;                            // parents first
+  std::vector<Staged> staged_;
+  std::vector<std::string> made_;  // parents first
 };
 
 }  // namespace
