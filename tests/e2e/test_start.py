@@ -242,6 +242,11 @@ class CheckedAsStarted(unittest.TestCase):
                                 ("not a number from 1", "127.0.0.1:0")):
             with self.subTest(address):
                 self.assert_refused(needle, f"--web.listen-address={address}")
+        config = self.write("kepler.yaml", "log: {level: info}\nweb:\n  listenAddresses: ['256.0.0.1:1']\n")
+        for flags in ((), ("--config.check",)):
+            status, output = run_to_end(f"--config.file={config}", *flags, env=self.outside)
+            self.assertEqual(status, 1, output)
+            self.assertIn(f'{config}:3: web.listenAddresses: listen on "256.0.0.1:1"', output.replace('\\"', '"'))
 
     def test_what_the_machine_lacks(self):
         os.mkdir(os.path.join(self.directory, "class"))

@@ -26,6 +26,14 @@ bool Wants(const Config& config, DebugCollector collector) {
   return std::ranges::find(wanted, collector) != wanted.end();
 }
 
+/// `result`; an error about a listen address gets the name of the setting, for settings::WithPlace().
+template <class T>
+Result<T> OfAddresses(Result<T> result) {
+  if (!result && result.error().message.starts_with("listen on "))
+    result.error().message.insert(0, "web.listenAddresses: ");
+  return result;
+}
+
 }  // namespace
 
 Agent::Agent(Config config, BuildInfo build, std::function<Configuration()> parse)
@@ -45,7 +53,7 @@ Result<std::string> Agent::Check(const Config& config) {
   if (!config.web_config_file.empty()) {
     KEPLER_TRY(warning, http::server::CheckWebConfig(config.web_config_file, config.listen_addresses));
   }
-  KEPLER_CHECK_OK(http::server::CheckAddresses(config.listen_addresses));
+  KEPLER_CHECK_OK(OfAddresses(http::server::CheckAddresses(config.listen_addresses)));
   if (config.redfish_enabled) {
     energy::platform::redfish::FileStamps stamps;
     const auto bmc =
@@ -74,7 +82,7 @@ Status Agent::Build() {
   // For the page and the JSON API, whose largest answers take 2 to 6 ms. However many clients ask, they keep at most
   // one CPU busy, and ticks have the others.
   options.limits.workers = 1;
-  KEPLER_TRY(server_, http::server::Server::Create(std::move(options)));
+  KEPLER_TRY(server_, OfAddresses(http::server::Server::Create(std::move(options))));
   pods_ = MakeInformer(config_, clock_);
   KEPLER_TRY(node_, ThisNode::Open(config_, clock_, pods_.get()));
   collector_ = std::make_unique<pipeline::Collector>(node_->tick(), node_->board(), clock_, config_.freshness);
