@@ -128,7 +128,7 @@ class LineReader::Parser final : public json::Visitor {
       if (depth_ == 1 && (key_ == "pid"sv || key_ == "uid"sv)) line_.texts.emplace_back(key_, text);
       return {};
     }
-    if (kind_ == KeyKind::kVersion && depth_ == 1) version_ = ParseNumber<int>(text).value_or(0);
+    if (kind_ == KeyKind::kVersion && depth_ == 1) version_ = ParseNumber<double>(text).value_or(0);
     const bool is_joules = kind_ == KeyKind::kJoules && depth_ <= 2;
     const bool is_part = depth_ == 1 && (kind_ == KeyKind::kActive || kind_ == KeyKind::kIdle);
     if (!is_joules && !is_part) return {};
@@ -208,7 +208,7 @@ class LineReader::Parser final : public json::Visitor {
   EnergyLine line_;
   std::string time_text_;
   Milliseconds time_{};  // of `time_text_`
-  std::optional<int> version_;
+  std::optional<double> version_;
   KeyKind kind_ = KeyKind::kOther;  // of the latest key of the line
   std::string* member_ = nullptr;   // of kMember
   std::string key_;                 // of kOther

@@ -66,6 +66,10 @@ TEST(LineReader, AnythingElse_IsRefusedAndTheNextLineIsRead) {
   const auto newer = reader.Read(R"({"version":2,"time":"2023-11-14T22:13:20Z","node":"n","level":"pod"})");
   ASSERT_FALSE(newer);
   EXPECT_THAT(newer.error().message, HasSubstr("version 2"));
+  EXPECT_TRUE(reader.Read(R"({"version":1.0,"time":"2023-11-14T22:13:20Z","node":"n","level":"pod"})"));
+  const auto between = reader.Read(R"({"version":1.5,"time":"2023-11-14T22:13:20Z","node":"n","level":"pod"})");
+  ASSERT_FALSE(between);
+  EXPECT_THAT(between.error().message, HasSubstr("version 1.5"));
 }
 
 TEST(ReadJoules, ExactOrRefused) {
