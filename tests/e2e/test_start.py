@@ -264,7 +264,7 @@ class Shortage(unittest.TestCase):
     """What the agent needs to start, and a machine that does not give it."""
 
     def refused(self, *prefix, args=()):
-        """The last line of a start that fails: the one error."""
+        """The lines of a start that fails: the last one is the one error."""
         done = subprocess.run([*prefix, os.environ["KEPLER_BIN"], f"--web.listen-address=127.0.0.1:{free_port()}",
                                *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               timeout=30, check=False)
@@ -273,7 +273,7 @@ class Shortage(unittest.TestCase):
         self.assertNotIn("terminate called", output)
         self.assertEqual(output.count("level=ERROR"), 1, output)
         self.assertIn('msg="kepler cannot start"', output.splitlines()[-1])
-        return output.splitlines()[-1]
+        return output.splitlines()
 
     def test_thread_that_cannot_be_made_ends_the_start_and_is_named(self):
         with Cgroup(f"/kepler-e2e-{os.getpid()}") as cgroup:
@@ -281,7 +281,7 @@ class Shortage(unittest.TestCase):
             for most, name in ((1, "log"), (2, "collector"), (4, "scrapes"), (5, "handlers"), (6, "http"), (7, "stdout")):
                 with self.subTest(name):
                     cgroup.limit_tasks(most)
-                    line = self.refused(*cgroup.command_prefix(), args=["--exporter.stdout"])
+                    line = self.refused(*cgroup.command_prefix(), args=["--exporter.stdout"])[-1]
                     self.assertIn(f"start thread {name}: Resource temporarily unavailable", line)
                     self.assertIn("pids.max", line)
 
@@ -294,12 +294,14 @@ class Shortage(unittest.TestCase):
         require(loaded, "this build is not loaded with 64 MiB")
         for size in range(loaded + 2 * step, loaded + 64 * step, 7 * step):
             with self.subTest(size):
-                self.assertIn("memory", self.refused("prlimit", "--stack=8388608:", f"--as={size}"))
+                self.assertIn("memory", self.refused("prlimit", "--stack=8388608:", f"--as={size}")[-1])
 
     def test_descriptors_that_end_end_the_start(self):
-        for most in (4, 5, 7):
+        for most in (4, 5, 7, 10, 20):
             with self.subTest(most):
-                self.assertIn("Too many open files", self.refused("prlimit", f"--nofile={most}"))
+                lines = self.refused("prlimit", f"--nofile={most}")
+                self.assertRegex(lines[-1], f"the limit of open files is {most}, but|Too many open files")
+                self.assertEqual([line for line in lines if "level=WARN" in line], [], "one line for one cause")
 
     def test_bpf_under_a_small_memlock_limit_loads_or_names_it(self):
         def start(*limit):

@@ -76,6 +76,7 @@ Result<std::string> Agent::Check(const Config& config) {
 
 Status Agent::Build() {
   daemon::RaiseDescriptorLimit();
+  KEPLER_CHECK_OK(daemon::ClientDescriptors());  // else each meter and file of a tick warns, before StartAll() refuses
   http::server::ServerOptions options;
   options.listen_addresses = config_.listen_addresses;
   options.web_config_file = config_.web_config_file;
