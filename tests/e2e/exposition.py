@@ -1,4 +1,5 @@
 """A scrape as exact decimals, and what must hold in every one of them."""
+import functools
 import re
 from decimal import Decimal
 
@@ -10,12 +11,24 @@ _ESCAPE = re.compile(r"\\(.)")
 _UNESCAPED = {"\\": "\\", '"': '"', "n": "\n"}
 
 
-def _labels(text, line):
+# Scrapes repeat most labels, and two scrapes of one snapshot repeat most lines. Parsing them again would keep a CPU of the machine
+# busy while a test waits.
+@functools.lru_cache(maxsize=1 << 16)
+def _sample(line):
+    """(name, labels as sorted pairs, value)"""
+    match = _SAMPLE.match(line)
+    if not match:
+        raise AssertionError(f"malformed line: {line!r}")
+    return match[1], _labels(match[2] or ""), Decimal(match[3])
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def _labels(text):
     pairs, at = [], 0
     while at < len(text):
         match = _LABEL.match(text, at)
         if not match:
-            raise AssertionError(f"malformed labels: {line!r}")
+            raise AssertionError(f"malformed labels: {text!r}")
         pairs.append((match[1], _ESCAPE.sub(lambda m: _UNESCAPED[m[1]], match[2])))
         at = match.end()
     return tuple(sorted(pairs))
@@ -36,20 +49,19 @@ class Exposition:
                 self.types[name] = kind
             if line.startswith("#"):
                 continue
-            match = _SAMPLE.match(line)
-            if not match:
-                raise AssertionError(f"malformed line: {line!r}")
-            labels = _labels(match[2] or "", line)
-            family = self.families.setdefault(match[1], {})
+            name, labels, value = _sample(line)
+            family = self.families.setdefault(name, {})
             if labels in family:
                 raise AssertionError(f"duplicate series: {line!r}")
-            family[labels] = Decimal(match[3])
+            family[labels] = value
 
     def series(self, name, **wanted):
         """[(labels, value)] of the series of a family that carry the wanted labels."""
-        pairs = {key: str(value) for key, value in wanted.items()}.items()
-        found = ((dict(labels), value) for labels, value in self.families.get(name, {}).items())
-        return [(labels, value) for labels, value in found if pairs <= labels.items()]
+        return [(dict(labels), value) for labels, value in self._matching(name, wanted)]
+
+    def _matching(self, name, wanted):
+        pairs = {(key, str(value)) for key, value in wanted.items()}
+        return (sample for sample in self.families.get(name, {}).items() if pairs.issubset(sample[0]))
 
     def value(self, name, **wanted):
         """Of the only series that carries the wanted labels."""
@@ -59,7 +71,7 @@ class Exposition:
         return found[0][1]
 
     def sum(self, name, **wanted):
-        return sum((value for _, value in self.series(name, **wanted)), Decimal(0))
+        return sum((value for _, value in self._matching(name, wanted)), Decimal(0))
 
     def zones(self):
         return [labels["zone"] for labels, _ in self.series("kepler_node_cpu_joules_total")]
