@@ -8,7 +8,7 @@ import unittest
 from containers import Container
 from harness import Agent, end, run_tests, wait_until
 from kubernetes import Cluster, Crowd, pod
-from workloads import BURN, Cgroup
+from workloads import BURN_A_FIFTH, Cgroup
 
 INTERVAL = 0.2  # seconds
 FAST = f"--monitor.interval={INTERVAL}s"
@@ -27,7 +27,7 @@ class PodLists(unittest.TestCase):
         self.cluster = self.enterContext(Cluster())
         self.container = self.enterContext(Container())
         self.uid = self.container.path.split("/pod")[1].split("/")[0]
-        self.addCleanup(end, self.container.run_script(BURN))
+        self.addCleanup(end, self.container.run_script(f"exec /usr/bin/python3 -c '{BURN_A_FIFTH}'"))
         self.cluster.pods = [pod(self.uid, "web", {"server": self.container.id})]
         self.limited = self.enterContext(Cgroup(f"/kepler-lists-{os.getpid()}"))
         self.has_limit = self.limited.limit_memory(LIMIT)

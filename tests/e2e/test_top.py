@@ -13,6 +13,7 @@ import unittest
 from harness import Agent, binary, end, free_port, python_child, require, run_tests, wait_until
 from http_double import Double, Handler, HttpServer
 from powercap import ONE_PACKAGE, PowercapTree
+from workloads import BURN_A_FIFTH
 
 CONFIG = "cpu: {preferredMeters: [fake]}\nmonitor: {interval: 500ms, minTerminatedEnergyThreshold: 0}\n"
 SIMULATED = "kepler top: power is simulated: the fake meter is in use, and nothing is measured\n"
@@ -20,9 +21,7 @@ USERS = "basic_auth_users:\n  alice: $2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneA
 BURN = """
 with open("/proc/self/comm", "w") as file:
     file.write("kt-burner")
-while True:
-    pass
-"""
+""" + BURN_A_FIFTH
 # tmux may miss the end of its child, so the shell writes the exit code. It must outlive the signals of the terminal.
 SHELL = 'trap : INT HUP TERM; code=$1; shift; "$@"; echo $? >"$code"'
 

@@ -13,6 +13,14 @@ import time
 from harness import Repeater, end, output_of, require, scratch_directory, wait_until
 
 BURN = "while :; do :; done"
+# Uses a fifth of a CPU: enough where a workload only has to use energy, and the tests that run meanwhile keep the rest.
+BURN_A_FIFTH = """
+import time
+while True:
+    begin = time.process_time()
+    while time.process_time() < begin + 0.01: pass
+    time.sleep(0.04)
+"""
 # Uses CPU for some seconds, prints the exact time, and waits for the end of its input.
 BURNER = """
 import sys, time
