@@ -12,7 +12,7 @@ import tempfile
 import unittest
 from urllib.parse import quote
 
-from exposition import microjoules, unique
+from exposition import Exposition, microjoules, unique
 from harness import Agent, end, run_tests, wait_until
 
 CONFIG = """
@@ -41,15 +41,20 @@ def time_of(scrape):
     return when.strftime("%Y-%m-%dT%H:%M:%S.") + f"{when.microsecond // 1000:03}Z"
 
 
+def pair_of_one_tick(agent, query):
+    """A scrape and an answer."""
+    def pair():
+        # One right after the other: the next tick may come while a page is parsed.
+        text, (status, answer) = agent.text(), read(agent, query)
+        scrape = Exposition(text)
+        return (scrape, answer) if status == 200 and answer["time"] == time_of(scrape) else None
+    return wait_until(pair, "a scrape and an answer of one tick")
+
+
 class Api(unittest.TestCase):
     def test_figures_are_those_of_the_scrape_of_the_same_snapshot(self):
         with Agent(config=CONFIG) as agent:
-            def pair():
-                scrape = agent.scrape()
-                status, answer = read(agent, "?limit=1000&sort=joules")
-                self.assertEqual(status, 200)
-                return (scrape, answer) if answer["time"] == time_of(scrape) else None
-            scrape, answer = wait_until(pair, "a scrape and an answer of one tick")
+            scrape, answer = pair_of_one_tick(agent, "?limit=1000&sort=joules")
         self.assertEqual((answer["api"], answer["stale"], answer["conservation_error_microjoules"]), (1, False, 0))
         self.assertEqual({zone["zone"] for zone in answer["zones"] if zone["domain"] == "cpu"}, set(scrape.zones()))
         for zone in answer["zones"]:
@@ -160,10 +165,7 @@ class Api(unittest.TestCase):
 
     def test_idle_energy_of_workloads_is_that_of_the_scrape(self):
         with Agent(config=CONFIG + "attribution: {idle: by-use}\n") as agent:
-            def pair():
-                scrape, answer = agent.scrape(), read(agent, "?limit=1000")[1]
-                return (scrape, answer) if answer["time"] == time_of(scrape) else None
-            scrape, answer = wait_until(pair, "a scrape and an answer of one tick")
+            scrape, answer = pair_of_one_tick(agent, "?limit=1000")
         self.assertEqual(sorted(zone["zone"] for zone in answer["zones"] if zone["domain"] == "cpu"), sorted(scrape.zones()))
         for row in answer["workloads"]["rows"]:
             for zone, figures in row["zones"].items():

@@ -228,11 +228,11 @@ class Faults(unittest.TestCase):
             wait_until(lambda: server.requests, "a request")
             begin = time.monotonic()
             agent.scrape_after()
-            self.assertLess(time.monotonic() - begin, 5)
+            self.assertLess(time.monotonic() - begin, 30, "the answer lasts for a minute")
             wait_until(lambda: counted(agent, "kepler_push_failures_total", reason="answer") > 0, "an answer that is too long", 60)
             begin = time.monotonic()
             self.assertEqual(agent.stop(), 0)
-            self.assertLess(time.monotonic() - begin, 5)
+            self.assertLess(time.monotonic() - begin, 30)
 
     def test_certificates_and_headers_from_files(self):
         require(shutil.which("openssl"), "openssl makes the certificates")

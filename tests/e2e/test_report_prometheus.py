@@ -68,6 +68,14 @@ class ReportFromPrometheus(unittest.TestCase):
         """Waits for that number of scrapes that had energy."""
         wait_until(lambda: server.query(f"sum(count_over_time({series}[1h]))") >= [scrapes], f"{scrapes} scrapes", 60)
 
+    def check_gaps(self, server, gaps):
+        """A busy machine may delay scrapes of the server. Each gap has none."""
+        times = [round(1000 * float(at)) for series in server.ask(query=f"{NODE}[1h]") for at, _ in series["values"]]
+        for gap in gaps:
+            begin, end = milliseconds(gap["from"]), milliseconds(gap["to"])
+            self.assertGreater(end - begin, 2000, "more than one scrape is missing")
+            self.assertEqual([at for at in times if begin < at < end], [], gap)
+
     def test_sums_are_the_counters_of_the_agent(self):
         with Agent(config=AGENT) as agent, Prometheus(agent.port, config=page()[0]) as server:
             self.settled(server, 2)
@@ -79,7 +87,8 @@ class ReportFromPrometheus(unittest.TestCase):
             for by in ("process", "container", "vm", "node"):
                 made, total = lines_of(*self.options(server, f"--by={by}"))
                 self.assertEqual(total, joules(server, made["to"]), by)
-                self.assertEqual((made["incomplete_ticks"], made["impossible_ticks"], made["gaps"], made["notes"]), (0, 0, [], []))
+                self.assertEqual((made["incomplete_ticks"], made["impossible_ticks"], made["notes"]), (0, 0, []))
+                self.check_gaps(server, made["gaps"])
             self.assertLessEqual(total, Decimal(str(agent.scrape().value("kepler_node_cpu_joules_total", zone="package"))))
             made, _ = lines_of(*self.options(server, "--by=process"))
             rows = {line["name"]: line["joules"] for line in made["lines"] if line["kind"] == "process"}

@@ -317,12 +317,12 @@ class WithoutAgent(unittest.TestCase):
                 self.assertEqual(screen.exit_code(), 0)
 
     def test_once_waits_for_a_whole_interval(self):
-        done = top(self.flag, "--json", "--limit=2", "--interval=500ms")
+        done = top(self.flag, "--json", "--limit=2", "--interval=2s")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(f"kepler top: no agent at http://{self.address}, so this process measures\n", done.stderr)
         answer = json.loads(done.stdout)
-        self.assertGreater(answer["interval_seconds"], 0.4)
-        self.assertAlmostEqual(answer["zones"][0]["watts"], 50, delta=5)
+        self.assertGreater(answer["interval_seconds"], 1.9)
+        self.assertAlmostEqual(answer["zones"][0]["watts"], 50, delta=5)  # the meter moves once in 20 ms, or later on a busy machine
         self.assertEqual(len(answer["workloads"]["rows"]), 2)
         self.assertRegex(top(self.flag, "--once", "--level=container").stdout, r"package +\d+\.\d\d(.|\n)*Containers by watts")
 
