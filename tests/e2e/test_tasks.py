@@ -95,6 +95,9 @@ class Tasks(unittest.TestCase):
     def seconds(self, scrape, **labels):
         return float(scrape.sum("kepler_process_cpu_seconds_total", container_id=self.container.id, **labels))
 
+    def audited_seconds(self, scrape):
+        return float(scrape.value("kepler_activity_audit_charged_seconds_total"))
+
     def assert_exact(self, after, before, part=0.001, tasks=1):
         """tasks: how many ended in it, all of about the same size."""
         used = after[2] - before[2]
@@ -103,18 +106,21 @@ class Tasks(unittest.TestCase):
         self.assertAlmostEqual((after[1] - before[1]) / used, 1, delta=part)
 
     def assert_is_all_of(self, pid, after, before, part=0.001):
-        """One process, under one name, has what the container used."""
+        """One process, under one name, has what the container used. On a busy machine records of ended threads may come so late
+        that the audit has given their time to the cgroup (usage_audit.h): it counts that, and it may be little."""
         self.assertEqual(len(self.rows(after[0], pid=pid)), 1)
-        grown = (self.seconds(after[0], pid=pid) - self.seconds(before[0], pid=pid)) * 1e9
-        self.assertAlmostEqual(grown / (after[2] - before[2]), 1, delta=part)
+        grown, used = self.seconds(after[0], pid=pid) - self.seconds(before[0], pid=pid), (after[2] - before[2]) / 1e9
+        audited = self.audited_seconds(after[0]) - self.audited_seconds(before[0])
+        self.assertLessEqual(grown / used, 1 + part)
+        self.assertGreaterEqual((grown + min(audited, 0.01 * used)) / used, 1 - part, f"with {audited} s of the audit")
 
     def assert_audited(self, missing, after, before):
         """`missing` ends were not reported: the agent's audit has found their time."""
         self.missed = max(1, missing)
         self.assertLessEqual(missing, 5)
         mean = self.seconds(after[0], comm="true") / (200 - missing)
-        charged = (float(scrape.value("kepler_activity_audit_charged_seconds_total")) for scrape in (after[0], before[0]))
-        self.assertGreaterEqual(next(charged) - next(charged), missing * mean / EXPLAINED_BY_ONE)
+        charged = self.audited_seconds(after[0]) - self.audited_seconds(before[0])
+        self.assertGreaterEqual(charged, missing * mean / EXPLAINED_BY_ONE)
 
     def run_200(self, agent):
         """The looks before and after."""
@@ -190,11 +196,14 @@ class Tasks(unittest.TestCase):
         before = self.look(agent)
         self.go(parent)
         looks = [self.look(agent) for _ in range(3)]
+        (labels, _), = self.rows(looks[0][0], comm="not-waited-for")
+        used = time.clock_gettime((~int(labels["pid"]) << 3) | 2)  # its CPU clock (clock_getcpuclockid(3)), while it is a zombie
+        self.assertGreater(used, 0.1)
         parent.communicate()
         looks.append(self.look(agent))
         for look in looks:
             self.assert_exact(look, before)
-            self.assertAlmostEqual(self.seconds(look[0], comm="not-waited-for"), 0.1, delta=0.005)
+            self.assertAlmostEqual(self.seconds(look[0], comm="not-waited-for"), used, delta=0.001)
         self.assertEqual(len({self.seconds(scrape, comm="not-waited-for") for scrape, _, _ in looks}), 1)
 
     @until_all_told()
