@@ -67,7 +67,7 @@ class Machines(unittest.TestCase):
         self.assertEqual(scrape.value("kepler_vm_cpu_joules_total", vm_id=UUID), joules)
 
     def test_machine_of_libvirt_in_a_pod_is_named_by_libvirt_and_stays_in_its_pod(self):
-        pod, container = "1b1d9e4e-0a3c-4f0e-9d3c-2f0a6b0c7d5e", f"{os.getpid():064x}"
+        pod, container = f"1b1d9e4e-0a3c-4f0e-9d3d-{os.getpid():012x}", f"{os.getpid():064x}"
         cgroup = self.enterContext(Cgroup(f"/kubepods/burstable/pod{pod}/{container}"))
         program = f"{self.tree.root}/qemu-kvm"
         shutil.copy(shutil.which("dash") or "/bin/sh", program)

@@ -114,7 +114,7 @@ while processes_in(cpu_cgroup_paths()) > 2:  # the shell and this one
     def test_on_a_busy_machine_its_energy_is_its_share_of_the_time(self):
         """The other load keeps every CPU busy, so processes have all the time of each of them without that of interrupts and of the
         host's other guests."""
-        with Cgroup("/kepler-e2e-run") as other, stress(other):
+        with Cgroup(f"/kepler-e2e-run-other-{os.getpid()}") as other, stress(other):
             wait_until(lambda: other.usage_ns() > 10**8, "the other load")
             others = machine_stat_ns("irq", "softirq", "steal")
             code, out, report = measure("sh", "-c", WITH_USAGE, "sh", "stress-ng", "--quiet", "--cpu", "2", "--timeout", "8")

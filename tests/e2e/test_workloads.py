@@ -12,6 +12,7 @@ from powercap import ONE_PACKAGE, PowercapTree, metered_agent
 from prometheus import strict_openmetrics
 from workloads import BURN, BURNER, BURNER_AT, NAMED_BURNER, Cgroup, Podman, burners
 
+MACHINE_ID = f"7f1d3c52-{os.getpid():x}"
 NAMES = {
     b'say "\\n" \\ "x"': 'say "\\n" \\ "x"',
     b"two\nlines": "two\nlines",
@@ -142,7 +143,7 @@ class Workloads(unittest.TestCase):
         program = f"{self.tree.root}/qemu-system-x86_64"
         if not os.path.exists(program):
             shutil.copy(shutil.which("dash") or "/bin/sh", program)
-        process = subprocess.Popen([program, "-c", "--", BURN, "-uuid", "7f1d3c52-0d5b", "-name", name], **options)
+        process = subprocess.Popen([program, "-c", "--", BURN, "-uuid", MACHINE_ID, "-name", name], **options)
         self.addCleanup(end, process)
         return process
 
@@ -153,7 +154,7 @@ class Workloads(unittest.TestCase):
 
         def machine(name):
             scrape = self.look(agent)
-            found = scrape.series("kepler_vm_cpu_joules_total", vm_id="7f1d3c52-0d5b", state="running")
+            found = scrape.series("kepler_vm_cpu_joules_total", vm_id=MACHINE_ID, state="running")
             self.assertLessEqual(len(found), 1)
             return scrape if [labels["vm_name"] for labels, value in found if value > 0] == [name] else None
         wait_until(lambda: machine("web"), "the machine's energy")
@@ -166,9 +167,9 @@ class Workloads(unittest.TestCase):
         scrape = wait_until(thief_listed, "the thief's own energy")
         labels, _ = scrape.series("kepler_process_cpu_joules_total", pid=thief.pid)[0]
         self.assertEqual((labels["type"], labels["vm_id"]), ("regular", ""))
-        self.assertEqual(scrape.sum("kepler_process_cpu_joules_total", vm_id="7f1d3c52-0d5b"),
-                         scrape.value("kepler_vm_cpu_joules_total", vm_id="7f1d3c52-0d5b"))
-        said = rf"vm_id=7f1d3c52-0d5b .*pid={thief.pid} uid=65534 owner_pid={owner.pid} owner_uid=0"
+        self.assertEqual(scrape.sum("kepler_process_cpu_joules_total", vm_id=MACHINE_ID),
+                         scrape.value("kepler_vm_cpu_joules_total", vm_id=MACHINE_ID))
+        said = rf"vm_id={MACHINE_ID} .*pid={thief.pid} uid=65534 owner_pid={owner.pid} owner_uid=0"
         agent.wait_log(said)
         end(owner)
         wait_until(lambda: machine("stolen"), "the other's machine, once the owner's has ended")
