@@ -131,7 +131,7 @@ std::optional<double> FindSample(string_view page, string_view wanted) {
   std::optional<double> found;
   static_cast<void>(VisitSamples(page, [&](size_t, string_view metric, string_view rest) -> Status {
     if (metric != wanted || found) return {};
-    if (const auto sample = ReadSample(rest)) found = sample->value;
+    if (const auto sample = ReadSample(rest); sample && std::isfinite(sample->value)) found = sample->value;
     return {};
   }));
   return found;

@@ -21,7 +21,7 @@ inline constexpr size_t kMaxPageSeries = 100'000;
 [[nodiscard]] Status AddExposition(std::string_view page, double time,
                                    const std::function<bool(std::string_view metric)>& is_wanted, Recording& recording);
 
-/// The first sample of `metric` in `page`, if any.
+/// The first finite sample of `metric` in `page`, if any.
 [[nodiscard]] std::optional<double> FindSample(std::string_view page, std::string_view metric);
 
 }  // namespace kepler::lab::dataset

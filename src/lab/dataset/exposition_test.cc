@@ -73,10 +73,12 @@ TEST(Exposition, SeriesWithoutEnd_AreRefused) {
   EXPECT_THAT(ErrorOfPage(page + "my_b 1\n"), HasSubstr("line 100001: more than 100000 series"));
 }
 
-TEST(Exposition, FindSample_IsTheFirst) {
+TEST(Exposition, FindSample_IsTheFirstFiniteOne) {
   EXPECT_EQ(FindSample("a_b 1\na 2\na 3\n", "a"), 2);
   EXPECT_EQ(FindSample("a{x=\"y\"} 4\n", "a"), 4);
   EXPECT_FALSE(FindSample("a x\n", "a"));
+  EXPECT_FALSE(FindSample("a NaN\n", "a"));
+  EXPECT_EQ(FindSample("a{x=\"y\"} +Inf\na{x=\"z\"} 5\n", "a"), 5);
   EXPECT_FALSE(FindSample("", "a"));
 }
 
