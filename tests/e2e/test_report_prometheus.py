@@ -217,7 +217,7 @@ class ReportFromPrometheus(unittest.TestCase):
 
         def answer(path, query):
             if "/label/" in path:
-                return 200, '{"status":"success","data":["package"]}'
+                return 200, '{"status":"success","warnings":["zones are missing"],"data":["package"]}'
             length = int(re.search(r"\[(\d+)ms\]", query["query"]).group(1)) / 1000
             end = float(query["time"])
             seen.append((end - length, end))
@@ -229,7 +229,8 @@ class ReportFromPrometheus(unittest.TestCase):
                          f'"kepler_node_cpu_joules_total","node_name":"n","zone":"package"}},"values":[{values}]}}]}}}}')
         with Double(answer) as double:
             made, total = lines_of(f"--prometheus={double.url}", "--from=1700000000", "--to=1700010000", "--by=node")
-            self.assertIn(f"{double.url} warns: a store is down", made["notes"])
+            for warning in ("a store is down", "zones are missing"):
+                self.assertIn(f"{double.url} warns: {warning}", made["notes"])
         self.assertEqual((total, made["ticks"]), (1700010000 // 15 * 15 - 1700000000 // 15 * 15, 667))
         self.assertTrue(any(end - begin > 1000 for begin, end in seen))
         self.assertLess(len(seen), 50)

@@ -82,6 +82,11 @@ std::unexpected<Error> PrometheusSource::InAnswer(const Error& error) const {
   return Fail(error.kind, fmt::format("response of {}: {}", server_.peer.Url(), error.message));
 }
 
+void PrometheusSource::Keep(const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings)
+    warnings_.insert(fmt::format("{} warns: {}", server_.peer.Url(), warning));
+}
+
 Result<std::vector<std::string>> PrometheusSource::ZonesOf(const PrometheusQuery& query) {
   const std::string_view metrics =
       query.by == By::kNode ? "kepler_node_(cpu|platform)_joules_total" : "kepler_node_cpu_active_joules_total";
@@ -99,8 +104,10 @@ Result<std::vector<std::string>> PrometheusSource::ZonesOf(const PrometheusQuery
   KEPLER_CHECK_OK(http::retrying::Ask(server_, target, [&] { body.clear(); }, take));
   const auto parsed = json::Parse(body);
   if (!parsed) return InAnswer(parsed.error());
-  const auto known = json::Cursor(*parsed).Texts("data");
+  const json::Cursor root(*parsed);
+  const auto known = root.Texts("data");
   if (!known) return InAnswer(known.error());
+  Keep(root.Texts("warnings").value_or(std::vector<std::string>()));
   if (known->empty())
     return Fail(
         ErrorKind::kInvalid,
@@ -145,14 +152,12 @@ Result<std::vector<std::string>> PrometheusSource::Read(const PrometheusQuery& q
   const std::string selector = report::SelectorOf(query.by, query.zones, match_);
   server_.is_final = HasTimedOut;
   report::PrometheusTicks ticks(query.by, query.zones, take);
-  std::set<std::string> warnings;
   milliseconds length = kFirstRange;
   for (Milliseconds begin = query.from - kLookBack; begin < query.to;) {
     Range range{.begin = begin, .end = std::min(begin + length, query.to)};
     KEPLER_TRY(const recording::Recording answer, AskHalves(selector, range));
     if (const Status added = ticks.Add(answer); !added) return InAnswer(added.error());
-    for (const std::string& warning : answer.warnings)
-      warnings.insert(fmt::format("{} warns: {}", server_.peer.Url(), warning));
+    Keep(answer.warnings);
     length = NextLength(range.end - range.begin, recording::CountSamples(answer));
     begin = range.end;
   }
@@ -160,7 +165,7 @@ Result<std::vector<std::string>> PrometheusSource::Read(const PrometheusQuery& q
     return Fail(ErrorKind::kInvalid,
                 fmt::format("{} has no samples of zone {} in the period", server_.peer.Url(), Join(query.zones)));
   std::vector<std::string> notes = ticks.Notes();
-  notes.insert(notes.end(), warnings.begin(), warnings.end());
+  notes.insert(notes.end(), warnings_.begin(), warnings_.end());
   return notes;
 }
 

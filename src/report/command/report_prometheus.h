@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,7 +47,8 @@ class PrometheusSource {
   [[nodiscard]] Result<std::vector<std::string>> ZonesOf(const PrometheusQuery& query);
 
   /// Calls `take` with the lines of all ticks in the period and of the last ones before it, in the order of time.
-  /// Returns what a reader of the report must know. Errors name the server and what it answers.
+  /// Returns notes for the reader of the report, with the warnings in all responses of the server so far. Errors name
+  /// the server and what it answers.
   [[nodiscard]] Result<std::vector<std::string>> Read(const PrometheusQuery& query,
                                                       const std::function<void(const report::EnergyLine&)>& take);
 
@@ -59,9 +61,11 @@ class PrometheusSource {
   [[nodiscard]] Result<recording::Recording> Ask(const std::string& selector, const Range& range);
   [[nodiscard]] Result<recording::Recording> AskHalves(const std::string& selector, Range& range);
   [[nodiscard]] std::unexpected<Error> InAnswer(const Error& error) const;
+  void Keep(const std::vector<std::string>& warnings);
 
   http::retrying::Server server_;
   std::vector<std::string> match_;
+  std::set<std::string> warnings_;
 };
 
 }  // namespace kepler::report::command
