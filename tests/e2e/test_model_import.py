@@ -133,6 +133,12 @@ class ImportPipelineTest(ModelTest):
             self.assertIn(words, ended.stderr)
         self.assertFalse(os.path.exists(self.path("store")))
 
+    def test_models_of_another_pipeline_are_not_mixed_with_these(self):
+        self.write("store/old/model.json", "{}")
+        ended = run("import", f"--pipeline={self.pipeline}", f"--output={self.path('store')}")
+        self.assertEqual((1, ["old"]), (ended.returncode, os.listdir(self.path("store"))), ended.stderr)
+        self.assertIn("store/old: this model is not of the pipeline; use another output directory", ended.stderr)
+
 
 if __name__ == "__main__":
     run_tests()

@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -199,6 +201,23 @@ Result<std::optional<OtherMachines>> ReadOthers(const PipelineImport& config) {
   return others;
 }
 
+/// Refuses a directory with models that this import does not replace: they would be served, but index.json would not
+/// list them.
+Status CheckOutput(const std::string& directory, std::span<const StoredModel> models) {
+  namespace fs = std::filesystem;
+  std::error_code failed;
+  for (fs::directory_iterator at(directory, failed); !failed && at != fs::directory_iterator(); at.increment(failed)) {
+    const std::string path = at->path().string();
+    const std::string name = at->path().filename().string();
+    const auto has_name = [&name](const StoredModel& stored) { return NameOf(stored) == name; };
+    std::error_code ignored;
+    if (!fs::exists(path + files::kModelFile, ignored) || std::ranges::any_of(models, has_name)) continue;
+    return Fail(ErrorKind::kInvalid,
+                fmt::format("{}: this model is not of the pipeline; use another output directory, or remove it", path));
+  }
+  return {};
+}
+
 }  // namespace
 
 Status ImportPipeline(const PipelineImport& config) {
@@ -206,6 +225,7 @@ Status ImportPipeline(const PipelineImport& config) {
   // The name of the directory is that of the pipeline.
   modelserver::ModelTree tree(std::filesystem::path(config.pipeline + "/.").lexically_normal().parent_path().string());
   KEPLER_TRY(const auto index, tree.Scan());
+  KEPLER_CHECK_OK(CheckOutput(config.output, index->models));
   Results results;
   for (const modelserver::SkippedFile& file : index->skipped) results.skipped.push_back({file.relative, file.reason});
   const Progress progress;
