@@ -128,6 +128,24 @@ class Page(unittest.TestCase):
             browser.wait(f"document.getElementById('time').textContent > '{seen}' && {live}", "a tick in the first tab again")
             self.assertEqual(browser.problems, [])
 
+    def test_a_tick_that_comes_again_after_a_reconnect_counts_once(self):
+        tick = {"interval_seconds": 1, "conservation_error_microjoules": 0, "stale": False}
+        zone = {"zone": "package", "domain": "cpu", "idle_watts": 0, "watts": 1, "joules": 1, "metered": True}
+        with Chromium() as browser:
+            browser.call("Page.addScriptToEvaluateOnNewDocument", source="""
+                window.fetch = async () => ({json: async () => ({step_seconds: 1, points: [
+                    {time: "2026-01-01T00:00:01Z", active_watts: [10], idle_watts: [0]}]})});
+                window.EventSource = class extends EventTarget {
+                    constructor() { super(); window.stream = this; }
+                    close() {}
+                };""")
+            browser.open(self.url)
+            browser.wait("window.stream !== undefined", "the stream")
+            for second, watts in ((1, 10), (2, 40), (2, 40), (2, 40)):
+                event = {**tick, "time": f"2026-01-01T00:00:0{second}Z", "zones": [{**zone, "active_watts": watts}]}
+                browser.run(f"void window.stream.dispatchEvent(new MessageEvent('tick', {{data: {json.dumps(json.dumps(event))}}}))")
+            self.assertEqual(browser.run("document.getElementById('top').textContent"), "25.0 W", "the mean of 10 and 40 W")
+
     def test_it_says_when_the_agent_is_gone(self):
         with Chromium() as browser:
             browser.open(self.url)
