@@ -1,31 +1,16 @@
 """Containers of every kind that a kubelet starts, in cgroups of either driver: names and joules."""
 import json
 import os
-import unittest
 
 from agents import PodAgent
-from follower import Follower
+from followed import Followed
 from harness import wait_until
 from node import NODE
 from running import cluster
 from workload_pods import BUSY, RESOURCES, RunningPod, pod, statuses
 
 
-class Kinds(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.agent = cls.enterClassContext(PodAgent(cluster()))
-
-    def setUp(self):
-        self.follower = self.enterContext(Follower(self.agent))
-        self.follower.wait_ticks(2)
-
-    def judge(self, least_ticks=4):
-        self.follower.wait_ticks(2)
-        self.follower.judge(self, least_ticks)
-        print(f"{self.follower.ticks} ticks, {self.follower.gaps} not seen; unseen in pods "
-              f"{dict(self.follower.unlisted_microjoules)} µJ of {sum(self.follower.given.values())} µJ")
-
+class Kinds(Followed):
     def wait_energy(self, identifier, **labels):
         """Of a container, under these labels."""
         wait_until(lambda: any(value > 0 for _, value in self.agent.scrape().series(

@@ -4,31 +4,15 @@ import time
 import unittest
 
 from agents import POLL, PodAgent, judge_rights
-from follower import Follower
+from followed import Followed
 from harness import wait_until
 from running import cluster
 from workload_pods import RESOURCES, RunningPod, pod
 
 
-class Pods(unittest.TestCase):
-    """One agent for all tests, which is followed through each of them."""
-
-    @classmethod
-    def setUpClass(cls):
-        cls.agent = cls.enterClassContext(PodAgent(cluster()))
-
-    def setUp(self):
-        self.follower = self.enterContext(Follower(self.agent))
-        self.follower.wait_ticks(2)
-
+class Pods(Followed):
     def run_pod(self, *arguments, **more):
         return self.enterContext(RunningPod(cluster(), pod(*arguments, **more)))
-
-    def judge(self, least_ticks=4):
-        self.follower.wait_ticks(2)
-        self.follower.judge(self, least_ticks)
-        print(f"{self.follower.ticks} ticks, {self.follower.gaps} not seen; unseen in pods "
-              f"{dict(self.follower.unlisted_microjoules)} µJ of {sum(self.follower.given.values())} µJ")
 
     def wait_names(self, running):
         """Each container that the kubelet speaks of, and the pod itself, under their names; what their ids are."""
