@@ -1,6 +1,6 @@
 #pragma once
-// Zip archives in memory: a flat list of files, small and few, from anybody. Nothing is written to disk under a name
-// that an archive chose. Pure; any thread.
+// Reads and writes zip archives in memory. An archive is a flat list of a few small files, and may come from an
+// attacker. Names in an archive never become paths on disk. Pure; any thread.
 #include <cstddef>
 #include <span>
 #include <string>
@@ -17,44 +17,46 @@ struct Member {
   bool operator==(const Member&) const = default;
 };
 
-/// Counted while inflating, whatever the archive says of its sizes.
+/// Limits of an archive's content. Bytes are counted while they are inflated; sizes that the archive states are not
+/// used.
 struct Limits {
   size_t members = 100;
   size_t member_bytes = size_t{64} << 20;
   size_t total_bytes = size_t{128} << 20;
 };
 
-/// Of the archive itself: the caller bounds what it reads.
+/// Maximum size of an archive. The caller checks it when it reads the file.
 inline constexpr size_t kMaxArchiveBytes = size_t{128} << 20;
 
-/// Why a member cannot have this name; empty if it can.
+/// Returns why a member cannot have this name; empty if it can.
 [[nodiscard]] std::string_view WhyNoName(std::string_view name);
 
-/// An error about a member: "member 'x': reason".
+/// Returns the error "member 'NAME': REASON".
 [[nodiscard]] std::unexpected<Error> OfMember(std::string_view name, std::string_view reason,
                                               ErrorKind kind = ErrorKind::kMalformed);
-/// `result`, its error with the member, as kMalformed.
+/// Returns `result`; its error becomes kMalformed and names the member.
 template <class T>
 [[nodiscard]] Result<T> InMember(std::string_view name, Result<T> result) {
   if (!result) return OfMember(name, result.error().message);
   return result;
 }
 
-/// The member of that name, or nullptr.
+/// Returns the member with the name, or nullptr.
 [[nodiscard]] const Member* FindMember(std::span<const Member> members, std::string_view name);
-/// The same for a member without which the archive is incomplete: kNotFound.
+/// Returns a required member; kNotFound if there is none.
 [[nodiscard]] Result<const Member*> NeededMember(std::span<const Member> members, std::string_view name);
 
-/// Whether `bytes` begin as a zip archive does.
+/// Returns true if `bytes` begin like a zip archive.
 [[nodiscard]] bool LooksLikeArchive(std::string_view bytes);
 
-/// All members, in the order of the archive, whose checksums (CRC-32) hold. kMalformed, naming the member, for all that
-/// is no plain file of a flat archive: paths, names that stand twice, links, devices, directories, encrypted ones,
-/// archives in it, and compression other than deflate; kInvalid for what is over the limits.
+/// Returns all members in the order of the archive, after a check of their CRC-32. Errors name the member:
+/// - kMalformed for a path, a repeated name, a link, a device, a directory, an encrypted member, an archive inside the
+///   archive, or a compression other than deflate
+/// - kInvalid for more than the limits allow
 [[nodiscard]] Result<std::vector<Member>> ReadArchive(std::string_view bytes, const Limits& limits = {});
 
-/// The same members give the same bytes: all are dated 1980-01-01, readable by everybody, and stand in their order.
-/// What ReadArchive() would refuse with these limits is kInvalid: what is written was read once.
+/// Returns an archive with the members in their order. The result depends on nothing else: all dates are 1980-01-01,
+/// and all users may read each file. The archive is read again with `limits`; kInvalid if ReadArchive() refuses it.
 [[nodiscard]] Result<std::string> WriteArchive(std::span<const Member> members, const Limits& limits = {});
 
 }  // namespace kepler::lab::files

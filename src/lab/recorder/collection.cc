@@ -13,10 +13,11 @@
 namespace kepler::lab::recorder {
 namespace {
 
-/// Until a load is what it will be, and snapshots from before it are gone.
+/// Seconds until a load is steady and the agent's snapshots show it.
 constexpr double kSettle = 1.5;
 constexpr size_t kMaxFailuresInARow = 5;
-/// A clock of the agent that moves against ours by more was set. Pages may be as old as the agent's staleness.
+/// If the agent's clock moves by more seconds relative to this machine's clock, somebody has set it. A page may be as
+/// old as the agent's staleness, so smaller differences are normal.
 constexpr double kMaxDrift = 15;
 
 bool IsWantedHere(std::string_view metric) {
@@ -50,7 +51,7 @@ class Collector {
  private:
   void Wait(double time) { out_.was_stopped = out_.was_stopped || !bench_.WaitUntil(time); }
 
-  /// Hours of loads would be for nothing if it were asked after them.
+  /// Checks the first page before the loads run, which can take hours.
   Status JudgeFirstPage(const dataset::ExtractOptions& options) {
     KEPLER_TRY(const std::string page, bench_.Scrape());
     recording::Recording first;
@@ -128,8 +129,8 @@ class Collector {
     return {};
   }
 
-  /// When the agent took its figures, as far as its clock goes on as ours does: else two of them would be as far apart
-  /// as the clock was set. The page that was the freshest says how far the clocks are apart.
+  /// Returns the time of the agent's snapshot by this machine's clock. If somebody sets the agent's clock, the times of
+  /// snapshots still advance as they did. The freshest page gives the difference between the two clocks.
   double TimeOf(const std::string& page, double now) {
     const auto taken = dataset::FindSample(page, dataset::kSnapshotTime);
     if (!taken) return now;

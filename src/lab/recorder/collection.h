@@ -1,5 +1,5 @@
 #pragma once
-// How a machine is measured under one load after the other. What it does to the machine is behind an interface.
+// Measures a machine under a sequence of loads. The interface Bench starts the loads and reads the agent.
 #include <chrono>
 #include <cstddef>
 #include <functional>
@@ -15,22 +15,22 @@
 
 namespace kepler::lab::recorder {
 
-/// The machine and its agent, and the time. One thread.
+/// The measured machine, its agent and a clock. Used by one thread.
 class Bench {
  public:
   virtual ~Bench() = default;
-  /// Seconds of a clock that only goes on.
+  /// Returns seconds of a monotonic clock.
   [[nodiscard]] virtual double Now() = 0;
-  /// False: asked to stop, before that time or while it waited.
+  /// Returns false if the program was asked to stop before `time`.
   [[nodiscard]] virtual bool WaitUntil(double time) = 0;
-  /// A load, which is there until StopLoad().
+  /// Starts a load, which runs until StopLoad().
   [[nodiscard]] virtual Status StartLoad(const dataset::Phase& phase) = 0;
-  /// The error says how the load ended.
+  /// Returns an error if the load has ended; the error says how.
   [[nodiscard]] virtual Status CheckLoad() = 0;
   virtual void StopLoad() = 0;
-  /// The agent's page of metrics.
+  /// Returns the agent's page of metrics.
   [[nodiscard]] virtual Result<std::string> Scrape() = 0;
-  /// For people, a line.
+  /// Prints a line for the user.
   virtual void Say(std::string_view text) = 0;
 };
 
@@ -49,15 +49,16 @@ struct Collected {
   bool was_stopped = false;
 };
 
-/// Seconds that the phases take, with their pauses.
+/// Returns the duration of the phases with their pauses, in seconds.
 [[nodiscard]] double LengthOf(std::span<const dataset::Phase> phases, const Pace& pace);
 
-/// Checks by `options` that the first page of the agent has energy and a feature, before any load starts. Then runs the
-/// phases. A load that cannot be started, or ends early, is logged and left out from there. `wall` is
-/// the Unix time of the call. A sample's time is that of the agent's snapshot; without one, `wall` plus the time passed
-/// by Now(). Pages whose snapshot is older
-/// than the steady load are ignored. An error if the first page gives no rows, or if a scrape fails before anything was
-/// recorded.
+/// Checks with `options` that the agent's first page has energy and a feature, then runs the phases. `wall` is the Unix
+/// time of the call.
+/// - If a load cannot be started or ends early, the rest of its phase is skipped, and the user gets a line.
+/// - The time of a sample is that of the agent's snapshot. If the page has none, it is `wall` plus the time since the
+///   call, by Now().
+/// - Pages with a snapshot from before the load was steady are ignored.
+/// Errors: the first page gives no rows, or a scrape fails before anything was recorded.
 [[nodiscard]] Result<Collected> Collect(std::span<const dataset::Phase> phases, const Pace& pace, double wall,
                                         const dataset::ExtractOptions& options, Bench& bench);
 

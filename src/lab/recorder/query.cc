@@ -17,9 +17,9 @@
 namespace kepler::lab::recorder {
 namespace {
 
-/// Of a series in one answer: Prometheus gives no more.
+/// Maximum number of points of a series in one response of Prometheus.
 constexpr size_t kMaxPoints = 11'000;
-constexpr size_t kFewestPoints = 60;  // that are asked for in smaller pieces no more
+constexpr size_t kFewestPoints = 60;  // a range with so few points is not halved
 constexpr size_t kMaxNamesBytes = size_t{64} << 20;
 
 std::string ParametersOf(const TimeRange& range) {
@@ -111,7 +111,7 @@ class Asking {
   static bool IsOfVms(std::string_view metric) {
     return metric == dataset::kVmEnergy || metric == dataset::kVmIdleEnergy;
   }
-  /// What says when, and by what, the energy of a virtual machine was measured.
+  /// Metrics with the time and the source of the energy of a virtual machine.
   static bool IsOfHosts(std::string_view metric) {
     return metric == dataset::kSnapshotTime || metric == dataset::kEnergySource;
   }
@@ -140,8 +140,8 @@ class Asking {
     return question_.node.empty() ? of_hosts : fmt::format("{} or ({})", of_node, of_hosts);
   }
 
-  /// What extract would refuse is not worth waiting for: neither what there is nor, where it is far more, what there
-  /// will be if the metric goes on as it did.
+  /// Refuses a recording that is too large for extract, as soon as this is certain or very likely. `expected`: bytes of
+  /// the whole recording if the rest of the metric has as many bytes per point.
   [[nodiscard]] Status CheckBytes(size_t expected) const {
     if (bytes_ <= question_.max_bytes && expected / 2 <= question_.max_bytes) return {};
     return Fail(ErrorKind::kInvalid,
@@ -150,7 +150,7 @@ class Asking {
                             std::max(bytes_, expected) >> 20, question_.max_bytes >> 20));
   }
 
-  /// Halves the time range, again and again, if the server refuses a request because of too many samples.
+  /// If the server refuses a request because of too many samples, requests both halves of the range, recursively.
   Status Record(const std::string& metric, const TimeRange& range) {
     Status asked = RecordPiece(metric, range);
     if (asked || !asked.error().message.contains("too many samples")) return asked;
@@ -172,7 +172,7 @@ class Asking {
     auto got = reader->Finish();
     if (!got) return InAnswer(std::unexpected(got.error()));
     recording::Recording named{.metrics = {}, .warnings = std::move(got->warnings), .not_finite = got->not_finite};
-    // A compatible server may leave out the name.
+    // A compatible server may omit the metric's name.
     for (auto& [name, series] : got->metrics) std::ranges::move(series, std::back_inserter(named.metrics[metric]));
     out_.samples += recording::CountSamples(named);
     bytes_ += recording::WriteRecordingJson(named).size();

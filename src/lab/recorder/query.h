@@ -1,6 +1,6 @@
 #pragma once
-// What a server of time series (Prometheus, or what answers as it does) knows of Kepler's nodes: metric by metric, in
-// pieces that it has room for.
+// Records the series of Kepler's nodes from Prometheus or a compatible server: metric by metric, in time ranges that
+// the server accepts.
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -20,36 +20,37 @@ struct TimeRange {
   bool operator==(const TimeRange&) const = default;
 };
 
-/// How many those are, at least 1.
+/// Returns the number of points of the range, at least 1.
 [[nodiscard]] size_t CountPoints(const TimeRange& range, double step);
 
-/// `whole` in pieces of at most `points` points. No point is in two pieces.
+/// Splits `whole` into ranges of at most `points` points. No point is in two ranges.
 [[nodiscard]] std::vector<TimeRange> SplitRange(const TimeRange& whole, double step, size_t points);
 
 struct Question {
   TimeRange range{};
   double step = 5;     // seconds between two points
   std::string node{};  // empty: all
-  /// Names or ids of virtual machines whose energy, by the agents of their hosts, is recorded instead of that of nodes.
-  /// Without `node`, nothing else is recorded.
+  /// Names or ids of virtual machines. The energy that the agents of their hosts state for them is recorded instead of
+  /// the energy of nodes. If `node` is empty, nothing else is recorded.
   std::vector<std::string> vms{};
-  std::vector<std::string> match{};  // matchers of labels, as the server takes them: 'job=~"kepler.*"'
+  std::vector<std::string> match{};  // label matchers of PromQL: 'job=~"kepler.*"'
   dataset::MetricNames names = dataset::MetricNames::kAuto;
-  size_t max_bytes = size_t{1} << 30;  // of the recording as JSON, about
+  size_t max_bytes = size_t{1} << 30;  // approximate maximum of the recording as JSON
 };
 
 struct Queried {
-  recording::Recording recording{};                          // with the warnings of the server, such as missing data
-  dataset::MetricNames names = dataset::MetricNames::kAuto;  // whose they are
+  recording::Recording recording{};  // and warnings of the server, for example about missing data
+  dataset::MetricNames names = dataset::MetricNames::kAuto;  // names that the server has
   size_t samples = 0;
   size_t queries = 0;
-  size_t retried = 0;  // of them
+  size_t retried = 0;  // queries that were sent again
 };
 
-/// Sends requests on the caller's thread, for as long as that takes. `report` gets a line before each metric, and
-/// before each piece of a time range with more points than one answer may have. If the server refuses a piece because
-/// of too many samples, its halves are requested, without a line. kInvalid if there is no such metric or no sample in
-/// that time, and as soon as the recording would be far too large; else as http::retrying::Ask().
+/// Sends all requests on the caller's thread; blocks until the last response. `report` gets a line before each metric,
+/// and before each part of a time range that has too many points for one response. If the server refuses a request
+/// because of too many samples, both halves of its range are requested. Errors: kInvalid if there is no such metric, if
+/// there is no sample in the range, or as soon as the recording would be far too large; others as
+/// http::retrying::Ask().
 [[nodiscard]] Result<Queried> Query(http::retrying::Server server, const Question& question,
                                     const std::function<void(std::string_view)>& report);
 

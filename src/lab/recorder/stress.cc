@@ -21,10 +21,10 @@
 namespace kepler::lab::recorder {
 namespace {
 
-constexpr std::chrono::milliseconds kPatience{3000};  // until it is killed
+constexpr std::chrono::milliseconds kPatience{3000};  // between SIGTERM and SIGKILL
 constexpr int kNotStarted = 127;
 
-/// In the child: nothing that takes a lock.
+/// Runs in the child after fork(), so it calls nothing that takes a lock.
 [[noreturn]] void BecomeProgram(const std::vector<char*>& argv, int output, pid_t parent) {
   ::setpgid(0, 0);
   // If this program is killed, stress-ng gets a signal and ends its children.
@@ -34,7 +34,7 @@ constexpr int kNotStarted = 127;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::signal(SIGPIPE, SIG_DFL);
-  ::signal(SIGALRM, SIG_DFL);  // by which it keeps its --timeout
+  ::signal(SIGALRM, SIG_DFL);  // stress-ng needs it for --timeout
   const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   if (nothing < 0) _exit(kNotStarted);
   ::dup2(nothing, STDIN_FILENO);
@@ -44,7 +44,7 @@ constexpr int kNotStarted = 127;
   _exit(kNotStarted);
 }
 
-/// With /dev/null where `output` is -1. Of a process group of its own.
+/// Starts the program in a new process group. Its stdout is `output`, or /dev/null if `output` is -1.
 Result<pid_t> Spawn(std::vector<std::string> arguments, int output) {
   std::vector<char*> argv;
   argv.reserve(arguments.size() + 1);
@@ -54,7 +54,7 @@ Result<pid_t> Spawn(std::vector<std::string> arguments, int output) {
   const pid_t child = ::fork();
   if (child < 0) return FailErrno("start", arguments[0]);
   if (child == 0) BecomeProgram(argv, output, parent);
-  ::setpgid(child, child);  // also here: whoever comes first
+  ::setpgid(child, child);  // in both processes, because either may run first
   return child;
 }
 

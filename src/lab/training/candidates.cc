@@ -9,7 +9,8 @@
 namespace kepler::lab::training {
 namespace {
 
-/// Drawn so that each tenth of the way from the one to the other, in logarithms, is as likely as the next.
+/// Bounds of a hyper-parameter. Values are drawn from a log-uniform distribution: between 1 and 100, as many are below
+/// 10 as above.
 struct Bounds {
   std::string_view name;
   double min;
@@ -51,7 +52,7 @@ const std::vector<Space>& Spaces() {
   return kSpaces;
 }
 
-/// In [0, 1), the same on every platform, which std::uniform_real_distribution is not.
+/// Returns a number in [0, 1). std::uniform_real_distribution gives other numbers on other platforms.
 double Unit(std::mt19937_64& random) { return std::ldexp(static_cast<double>(random() >> 11), -53); }
 
 double Draw(const Bounds& bounds, std::mt19937_64& random) {
