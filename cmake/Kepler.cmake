@@ -93,8 +93,8 @@ function(kepler_test name)
     endif()
     math(EXPR index "${shard} - 1")
     add_test(NAME ${entry} COMMAND ${name})
-    # What takes long begins first. Two slots: see tests/CMakeLists.txt.
-    set_tests_properties(${entry} PROPERTIES TIMEOUT 300 COST ${shards} PROCESSORS 2
+    # What takes long begins first. Four slots: see tests/CMakeLists.txt.
+    set_tests_properties(${entry} PROPERTIES TIMEOUT 300 COST ${shards} PROCESSORS 4
       ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${index}")
     if(A_LOCK)
       set_tests_properties(${entry} PROPERTIES RESOURCE_LOCK ${A_LOCK})

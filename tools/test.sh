@@ -39,8 +39,8 @@ for preset in "${presets[@]}"; do
   say "$preset: tests"
   results=$root/build/logs/test-$preset.xml
   rm -f "$results"
-  # Ten slots: a test takes two, or one if it mostly waits. Hide passed tests of a program that failed.
-  ctest --preset "$preset" -j 10 --no-tests=error --output-junit "$results" --test-output-size-passed 10000000 \
+  # The jobs of a preset are slots (tests/CMakeLists.txt). Hide passed tests of a program that failed.
+  ctest --preset "$preset" --no-tests=error --output-junit "$results" --test-output-size-passed 10000000 \
     --test-output-size-failed 10000000 "${options[@]}" 2>&1 | grep -vE '^\[( RUN      |       OK |-{10})' || true
   [ -s "$results" ] || die "ctest of preset $preset gave no result"
   read -r more_passed more_failed more_skipped <<<"$(tools/test_report.py totals "$results")"
