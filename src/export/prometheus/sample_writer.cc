@@ -25,17 +25,32 @@ namespace {
 constexpr uint64_t ZeroBytes(uint64_t word) { return (word - 0x0101010101010101U) & ~word & 0x8080808080808080U; }
 constexpr uint64_t Each(char c) { return 0x0101010101010101U * static_cast<unsigned char>(c); }
 
+/// Returns 0 if the bytes of `word` are ASCII without characters to escape. Zero bytes are allowed.
+constexpr uint64_t SpecialBytes(uint64_t word) {
+  return (word & 0x8080808080808080U) | ZeroBytes(word ^ Each('"')) | ZeroBytes(word ^ Each('\\')) |
+         ZeroBytes(word ^ Each('\n'));
+}
+
+template <class Word>
+uint64_t SpecialBytesAt(const char* at) {
+  Word word;
+  std::memcpy(&word, at, sizeof word);
+  return SpecialBytes(word);
+}
+
 /// Returns true for ASCII without characters to escape. Label values are most of a page, so eight bytes are checked at
-/// a time.
+/// a time. The last bytes overlap those before: to fill a word with fewer bytes, the processor waits for its stores.
 bool IsPlain(std::string_view text) {
+  const char* at = text.data();
+  const char* const end = at + text.size();
   uint64_t special = 0;
-  while (!text.empty()) {
-    uint64_t word = 0;  // unused bytes are plain
-    const size_t size = std::min(text.size(), sizeof word);
-    std::memcpy(&word, text.data(), size);
-    special |= (word & 0x8080808080808080U) | ZeroBytes(word ^ Each('"')) | ZeroBytes(word ^ Each('\\')) |
-               ZeroBytes(word ^ Each('\n'));
-    text.remove_prefix(size);
+  if (text.size() >= 8) {
+    for (; end - at > 8; at += 8) special |= SpecialBytesAt<uint64_t>(at);
+    special |= SpecialBytesAt<uint64_t>(end - 8);
+  } else if (text.size() >= 4) {
+    special = SpecialBytesAt<uint32_t>(at) | SpecialBytesAt<uint32_t>(end - 4);
+  } else {
+    for (; at != end; ++at) special |= SpecialBytesAt<uint8_t>(at);
   }
   return special == 0;
 }
