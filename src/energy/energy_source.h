@@ -55,7 +55,6 @@ struct DomainReading {
 /// while no source of higher authority answers.
 enum class Authority : uint8_t {
   kMeasured,  // measured by hardware in this domain
-  kDerived,   // computed from other measurements: a host reports the guest's share to the guest
   kEstimated  // estimated by a power model
 };
 

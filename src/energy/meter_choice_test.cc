@@ -13,7 +13,6 @@ namespace {
 using Part = status::Domain;
 
 constexpr auto kMeasured = Authority::kMeasured;
-constexpr auto kDerived = Authority::kDerived;
 constexpr auto kEstimated = Authority::kEstimated;
 
 struct Row {
@@ -38,7 +37,6 @@ const std::vector<Row>& Table() {
       {"a power supply", {Part::kPlatform, kMeasured}, kPackage, Use::kCounted},
       {"a power supply next to psys", {Part::kPlatform, kMeasured}, {true, true, false, false}, Use::kCounted},
       {"a power supply in a guest", {Part::kPlatform, kMeasured}, kUnproven, Use::kCounted},
-      {"the guest's part from its host", {Part::kPlatform, kDerived}, kLoad, Use::kCounted},
       {"a device", {Part::kGpu, kMeasured}, {}, Use::kCounted},
       {"an estimated device", {Part::kGpu, kEstimated}, {}, Use::kCounted},
       {"a fan", {Part::kOther, kMeasured}, {}, Use::kCounted},
@@ -54,8 +52,6 @@ const std::vector<Row>& Table() {
       {"an open whole, psys is metered now", kOpenWhole, {true, true, false, false}, Use::kCounted, kEstimated},
       {"an open whole, a power supply answers", kOpenWhole, kPackage, Use::kWaiting, kMeasured},
       {"the whole, a power supply answers", kWhole, kPackage, Use::kWaiting, kMeasured},
-      {"the whole, a host tells the guest's part", kWhole, kPackage, Use::kWaiting, kDerived},
-      {"the guest's part, a power supply answers", {Part::kPlatform, kDerived}, kPackage, Use::kWaiting, kMeasured},
       {"a power supply, only an estimate answers", {Part::kPlatform, kMeasured}, kPackage, Use::kCounted, kEstimated},
       {"a second power supply", {Part::kPlatform, kMeasured}, kPackage, Use::kCounted, kMeasured},
       {"the load, no package", kLoadOfWhole, {false, false, true, true}, Use::kWaiting},
