@@ -164,8 +164,9 @@ def _build_beside_burner(seconds, ratio, source, tolerance):
         figures, wrong, missed = compare(shares, machine_ns, grown("kepler_node_cpu_active_joules_total"), tolerance)
         missed = UNEXPLAINED if checker.problems else missed
         kept = without_record_since(agent, before, missed) if wrong else 0
-    # On a busy machine the time is over before the first step of ninja.
-    problems = [*checker.problems, *wrong, *(["nothing was built"] if shares[0].cpu_ns < BUILT_NS else [])]
+    # On a busy machine the time is over before the first step of ninja, and the burner has not got more either.
+    build, burner = (share.cpu_ns for share in shares)
+    problems = [*checker.problems, *wrong, *(["nothing was built"] if build < min(BUILT_NS, burner / 4) else [])]
     figures.append(f"stolen or interrupts {100 * nobodys_ns / machine_ns:.2f} %")
     return Outcome(f"build next to a burner, {seconds} s, ratio {ratio}: {'; '.join(figures)}; {objects} steps of "
                    f"ninja; {checker.scrapes} scrapes, worst sum {checker.worst_microjoules} µJ off",

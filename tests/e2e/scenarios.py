@@ -16,7 +16,7 @@ from harness import OPENMETRICS, wait_until
 from powercap import ONE_PACKAGE, PowercapTree, metered_agent
 from prometheus import Prometheus, strict_openmetrics
 from unreported import UNREPORTED_OR_DROPPED, explains, without_record
-from workloads import Churn, ContainerChurn, Gate, Podman, burners, process_usage_ns
+from workloads import BURN, Churn, ContainerChurn, Gate, Podman, process_usage_ns
 
 WAITS_FOR_THE_AUDIT = 1000  # processes
 SETTLED = 0.1  # seconds: records of what has ended arrive some 30 ms later
@@ -246,8 +246,8 @@ def exited_in_every_stream(workloads, fast, slow, source=None, with_containers=T
             lambda: stop.wait(fast), True)], daemon=True)
         for thread in (*readers, probe):
             thread.start()
-        container = podman.start(burners(1, 4)) if podman else None
         # So much CPU time that most of it lies between two scans: far above the threshold whatever else runs.
+        container = podman.start(f"sh -c 'ulimit -t 1; {BURN}' & wait") if podman else None
         code = "import time\nwhile time.process_time() < 2: pass"
         processes = [subprocess.Popen(["/usr/bin/python3", "-c", code]) for _ in range(workloads)]
         for burner in processes:
