@@ -182,6 +182,7 @@ class TrainingTest(TrainingServer):
                 begin = time.monotonic()
                 self.assertEqual(server.post(body)[0], 200)
                 times.append(time.monotonic() - begin)
+                time.sleep(0.005)  # the training has the lowest priority
             training.result()
         times.sort()
         print(f"answers during a training: {len(times)}, median {times[len(times) // 2] * 1e3:.1f} ms, "
