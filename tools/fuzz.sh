@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
 # Runs every fuzz target for a while, two at a time, under AddressSanitizer and UBSan, from its seeds in fuzz/corpus/NAME.
-#   tools/fuzz.sh [SECONDS] [NAME]...   (default: 10 seconds each, all targets)
+#   tools/fuzz.sh [SECONDS] [NAME]...   (default: 10 seconds each, at least 2; all targets)
 # Findings are in build/fuzz/findings/. New corpus files are not kept.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 
 seconds=10
 if [[ "${1:-}" =~ ^[0-9]+$ ]]; then seconds=$1; shift; fi
+
+[ "$seconds" -ge 2 ] || die "a target runs for at least 2 seconds"
+seconds=$((seconds - 1))  # libFuzzer runs until more than max_total_time whole seconds have passed
 
 tools/setup.sh dev
 if [ $# -gt 0 ]; then targets=("$@"); else
