@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <span>
 
@@ -19,7 +20,7 @@ using ProgramHeaders = std::span<const ElfW(Phdr)>;
 bool HasTextRelocations(ElfW(Addr) base, ProgramHeaders headers) {
   const auto dynamic = std::ranges::find(headers, PT_DYNAMIC, [](const auto& header) { return header.p_type; });
   if (dynamic == headers.end()) return false;
-  const auto* const first = reinterpret_cast<const ElfW(Dyn)*>(base + dynamic->p_vaddr);
+  const auto* const first = std::bit_cast<const ElfW(Dyn)*>(base + dynamic->p_vaddr);
   const std::span entries(first, dynamic->p_memsz / sizeof *first);
   return std::ranges::any_of(entries, [](const auto& entry) {
     return entry.d_tag == DT_TEXTREL || (entry.d_tag == DT_FLAGS && (entry.d_un.d_val & DF_TEXTREL) != 0);
@@ -35,7 +36,7 @@ int UnmapReadOnly(dl_phdr_info* file, size_t, void*) {
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) != 0) continue;
     const ElfW(Addr) begin = (file->dlpi_addr + segment.p_vaddr) & ~(page - 1);
     const ElfW(Addr) end = file->dlpi_addr + segment.p_vaddr + segment.p_filesz;
-    madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+    madvise(std::bit_cast<void*>(begin), end - begin, MADV_DONTNEED);
   }
   return 0;
 }

@@ -1,6 +1,5 @@
 #include "export/prometheus/sample_writer.h"
 
-#include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <cstring>
