@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "lab/training/fits.h"
+#include "model/features.h"
 
 namespace kepler::lab::training {
 namespace {

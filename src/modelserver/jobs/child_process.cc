@@ -46,7 +46,7 @@ void Limit(__rlimit_resource resource, size_t bytes) {
   sigprocmask(SIG_SETMASK, &none, nullptr);
   signal(SIGPIPE, SIG_DFL);
   const int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  if (dup2(input, STDIN_FILENO) < 0 || dup2(log, STDOUT_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0 ||
+  if (input < 0 || dup2(input, STDIN_FILENO) < 0 || dup2(log, STDOUT_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0 ||
       chdir(options.directory.c_str()) != 0)
     _exit(kNotStarted);
   execv(argv[0], argv);
@@ -91,6 +91,7 @@ Result<Ended> RunChild(const ChildOptions& options, const std::stop_token& stop)
   const std::stop_callback wake(stop, [&] { eventfd_write(stop_fd.get(), 1); });
   std::vector<std::string> texts = options.argv;
   std::vector<char*> argv;
+  argv.reserve(texts.size() + 1);
   for (std::string& text : texts) argv.push_back(text.data());
   argv.push_back(nullptr);
   const pid_t parent = getpid();
