@@ -9,6 +9,14 @@
 
 namespace kepler::daemon {
 
+Status CheckDescriptorLimit(uint64_t least) {
+  const uint64_t limit = DescriptorLimit();
+  if (limit >= least) return {};
+  return Fail(ErrorKind::kUnavailable, fmt::format("the limit of open files is {}, but this program needs at least {}; "
+                                                   "raise LimitNOFILE= of the unit or ulimit -n",
+                                                   limit, least));
+}
+
 Result<uint64_t> ClientDescriptors(uint64_t limit, uint64_t open, uint64_t more) {
   const uint64_t kept = kSpareDescriptors + more;
   const uint64_t own = open + kept;

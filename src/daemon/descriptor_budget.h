@@ -13,6 +13,10 @@ inline constexpr uint64_t kSpareDescriptors = 16;
 /// With fewer descriptors for clients, the program does not start.
 inline constexpr uint64_t kMinClientDescriptors = 4;
 
+/// Fails if the limit is lower than `least`. Check this before anything opens files: else each of them reports the same
+/// cause.
+[[nodiscard]] Status CheckDescriptorLimit(uint64_t least);
+
 /// Returns the number of descriptors for clients. `limit`: descriptors of the process. `open`: descriptors in use.
 /// `more`: descriptors that the program needs in addition to kSpareDescriptors. The error contains a sufficient limit.
 [[nodiscard]] Result<uint64_t> ClientDescriptors(uint64_t limit, uint64_t open, uint64_t more);

@@ -29,6 +29,13 @@ TEST(ClientDescriptors, TooFew_NameTheLimitThatWouldDo) {
   }
 }
 
+TEST(CheckDescriptorLimit, NamesTheLimitThatIsNeeded) {
+  EXPECT_TRUE(CheckDescriptorLimit(DescriptorLimit()));
+  const auto refused = CheckDescriptorLimit(DescriptorLimit() + 1);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("needs at least " + std::to_string(DescriptorLimit() + 1)));
+}
+
 TEST(CountOpenDescriptors, CountsOneMoreForEachThatIsOpened) {
   const auto before = CountOpenDescriptors();
   ASSERT_TRUE(before);

@@ -216,7 +216,7 @@ class FewDescriptors(unittest.TestCase):
         status, output = run_to_end("--activity.source=procfs", f"--web.listen-address=127.0.0.1:{free_port()}",
                                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (24, 24)))
         self.assertEqual(status, 1, output)
-        needed = re.search("limit of open files is 24, but this program needs at least ([0-9]+) .*LimitNOFILE", output)
+        needed = re.search("limit of open files is 24, but this program needs at least ([0-9]+).*LimitNOFILE", output)
         self.assertTrue(needed, output)
         with contextlib.ExitStack() as stack:
             agent = self.start(stack, needed.group(1), "procfs")

@@ -21,6 +21,9 @@
 namespace kepler::agent {
 namespace {
 
+/// With BPF some 40 are open, and ClientDescriptors() adds those for a tick and for clients.
+constexpr uint64_t kMinDescriptors = 64;
+
 bool Wants(const Config& config, DebugCollector collector) {
   const auto& wanted = config.debug_collectors;
   return std::ranges::find(wanted, collector) != wanted.end();
@@ -76,7 +79,7 @@ Result<std::string> Agent::Check(const Config& config) {
 
 Status Agent::Build() {
   daemon::RaiseDescriptorLimit();
-  KEPLER_CHECK_OK(daemon::ClientDescriptors());  // else each meter and file of a tick warns, before StartAll() refuses
+  KEPLER_CHECK_OK(daemon::CheckDescriptorLimit(kMinDescriptors));
   http::server::ServerOptions options;
   options.listen_addresses = config_.listen_addresses;
   options.web_config_file = config_.web_config_file;
