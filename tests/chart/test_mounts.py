@@ -32,11 +32,10 @@ for top in sys.argv[1:]:
                 pass
         for name in files:
             path = folder + "/" + name
-            if not stat.S_ISREG(os.lstat(path).st_mode):
-                continue
             try:
-                os.close(os.open(path, os.O_WRONLY))
-                print(path)
+                if stat.S_ISREG(os.lstat(path).st_mode):
+                    os.close(os.open(path, os.O_WRONLY))
+                    print(path)
             except OSError:
                 pass
 """
