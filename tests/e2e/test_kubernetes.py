@@ -207,8 +207,8 @@ class Pods(unittest.TestCase):
             return seen
 
         def not_for_others(since):
-            """Requests since then, without those for containers of other tests. No answer has these, so that there are four
-            requests for each within 20 s (refresh_plan.h)."""
+            """The number of requests since that time, less those for containers of other tests. No answer lists such a
+            container, so the agent sends four requests for it within 20 s (refresh_plan.h)."""
             asked = sum(at > since for at in self.cluster.requests())
             scrape()
             return asked - 4 * sum(at > since - 20 for one, at in first_seen.items() if one not in own)

@@ -43,7 +43,7 @@ template <class T>
 
 /// Returns the member with the name, or nullptr.
 [[nodiscard]] const Member* FindMember(std::span<const Member> members, std::string_view name);
-/// Returns a required member; kNotFound if there is none.
+/// Returns the member with the name; kNotFound if the archive does not have it.
 [[nodiscard]] Result<const Member*> NeededMember(std::span<const Member> members, std::string_view name);
 
 /// Returns true if `bytes` begin like a zip archive.
