@@ -1,5 +1,6 @@
 #include "modelserver/jobs/job_queue.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/fsuid.h>
@@ -66,10 +67,9 @@ class JobQueueTest : public ::testing::Test {
   }
   /// Waits until the script has made the file.
   void AwaitFile(const std::string& id, const std::string& name) const {
+    const std::string path = tree_.Path(fmt::format("jobs/job-{}/{}", id, name));
     const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-    while (!std::filesystem::exists(tree_.Path("jobs/job-" + id + "/" + name)) &&
-           std::chrono::steady_clock::now() < end)
-      std::this_thread::yield();
+    while (!std::filesystem::exists(path) && std::chrono::steady_clock::now() < end) std::this_thread::yield();
   }
 
   kepler::testing::FakeTree tree_;
@@ -104,7 +104,7 @@ TEST_F(JobQueueTest, AFailureIsStated) {
   EXPECT_EQ(queue_->Log(id, 1000).value(), "why\n");
   EXPECT_THAT(queue_->ReadResult(id).error().message, HasSubstr("the job has no result: it is failed"));
   Job missing = Script("true");
-  const std::string second = Add(std::move(missing));
+  (void)Add(std::move(missing));
   EXPECT_THAT(Ended(2).first.reason, HasSubstr("/out"));
   EXPECT_THAT(queue_->Log("other", 10).error().message, HasSubstr("no such job"));
 }
