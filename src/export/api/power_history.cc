@@ -64,8 +64,9 @@ void PowerHistory::Add(const snapshot::Snapshot& snapshot) {
     sums_[i].idle += node.idle_power.watts() * seconds;
     sums_[i].seconds += seconds;
   }
-  // A tick that is slightly early is a point too.
-  if (count_ == 0 || snapshot.taken_boot - last_ >= step_ * 3 / 4) AddPoint(snapshot.taken_boot);
+  // The time of a point is `time` of the snapshot's JSON, so that a client recognises a tick that it has already. A
+  // tick that is slightly early is a point too.
+  if (count_ == 0 || snapshot.begun - last_ >= step_ * 3 / 4) AddPoint(snapshot.begun);
 }
 
 void PowerHistory::AddPoint(BootTime at) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "export/series/figure_text.h"
 #include "json/document.h"
 #include "testing/snapshot_builder.h"
 
@@ -77,6 +78,15 @@ TEST(PowerHistory, UnknownWattsAreNull) {
             R"({"api":1,"step_seconds":5,"zones":["package","dram"],"points":[{"time":"2023-11-14T22:13:20.000Z",)"
             R"("active_watts":[2,null],"idle_watts":[1,null]}]})"
             "\n");
+}
+
+TEST(PowerHistory, TimeOfAPoint_IsTheTimeOfItsSnapshot) {
+  PowerHistory history(seconds(5));
+  auto slow = At(seconds(10), 2);
+  slow.taken_boot += milliseconds(40);  // the scan of the processes came before the meters
+  history.Add(slow);
+  const auto time = R"("time":")" + series::TimeText(slow.taken_at) + '"';
+  EXPECT_THAT(HistoryJson(history.Read(PowerHistory::kSpan), slow), HasSubstr(time));
 }
 
 TEST(PowerHistory, OtherZones_BeginAnew) {
