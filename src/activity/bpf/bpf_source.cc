@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include <thread>
 #include <utility>
 #include <variant>
 
@@ -218,6 +219,10 @@ Status BpfSource::Sample(ActivitySample& out) {
   const BootTime begin = clock_.Now();
   cgroups_.BeginScan(begin);
   Drain();
+  awaited_.Await(table_, files_, [this] {
+    std::this_thread::sleep_for(AwaitedEnds::kPause);
+    Drain();
+  });
   if (MustWalk()) cgroups_.Walk();
   audit_.BeforePass(table_, clock_, Losses(), status_);
   if (Status failed = Pass(out); !failed) {
@@ -226,6 +231,7 @@ Status BpfSource::Sample(ActivitySample& out) {
     return failed;
   }
   table_.EndPass(out);
+  awaited_.Note(out);
   audit_.Book(out, cgroups_, table_);
   Account(out);
   scanned_at_ = begin;

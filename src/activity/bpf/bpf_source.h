@@ -10,6 +10,7 @@
 #include <string>
 
 #include "activity/activity_source.h"
+#include "activity/bpf/awaited_ends.h"
 #include "activity/bpf/cgroup_directory.h"
 #include "activity/bpf/hidden_processes.h"
 #include "activity/bpf/perf_counters.h"
@@ -76,6 +77,7 @@ class BpfSource final : public ActivitySource {
   CgroupDirectory cgroups_;
   ProcessFiles files_;
   TaskTable table_;
+  AwaitedEnds awaited_;
   HiddenProcesses hidden_;
   UsageAudit audit_;
   RowReader rows_;

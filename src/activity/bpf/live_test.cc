@@ -37,6 +37,30 @@ TEST(BpfSourceLive, WithoutUsers_UsersAreUnknown) {
   EXPECT_TRUE(found_kernel_thread);
 }
 
+using BpfBehaviour = ActivityBehaviour<BpfFactory>;
+
+/// The record comes after a grace period of RCU; the process has left the list of tasks before.
+TEST_F(BpfBehaviour, BusyProcessThatEndsRightBeforeAScan_IsInThatScan) {
+  RepeatWhereUnreported([&]() -> Miss {
+    Worker worker([] { BurnCpu(std::chrono::milliseconds(40)); });
+    const pid_t pid = worker.pid();
+    Scan();
+    Forget();
+    worker.Step();
+    Scan();
+    const auto* child = Find(pid);
+    EXPECT_NE(child, nullptr);
+    if (child == nullptr) return {};
+    const Slot slot = child->slot;
+    worker.Step();
+    const Nanoseconds whole = worker.End();
+    Scan();
+    const Nanoseconds missing = whole - given_to_slot_[slot];
+    if (missing < std::chrono::milliseconds(1)) return {};
+    return {1, std::to_string(missing.count()) + " of " + std::to_string(whole.count()) + " ns are missing"};
+  });
+}
+
 INSTANTIATE_TYPED_TEST_SUITE_P(Bpf, ActivityBehaviour, BpfFactory);
 
 }  // namespace

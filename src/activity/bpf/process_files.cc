@@ -27,14 +27,22 @@ Result<os::CgroupLines> ProcessFiles::ReadCgroups(int32_t pid) {
   return reader_.CgroupLines(pid);
 }
 
+/// True if /proc does not show the process 1 (hidepid without CAP_SYS_PTRACE).
+bool ProcessFiles::HidesProcesses() const { return ::faccessat(dir_.get(), "1/stat", F_OK, 0) != 0 && errno == ENOENT; }
+
+bool ProcessFiles::HasLeft(int32_t pid) {
+  if (!Open()) return false;
+  const std::string name = std::to_string(pid);
+  return ::faccessat(dir_.get(), name.c_str(), F_OK, 0) != 0 && errno == ENOENT && !HidesProcesses();
+}
+
 std::string_view ProcessFiles::Exe(int32_t pid, BootTime now, bool kernel_reports) {
   const auto exe = ReadExe(pid);
   if (exe) return *exe;
   // Refused for lack of CAP_SYS_PTRACE, or hidden (hidepid). The refusal is not a failure: the kernel side reports the
   // exe too.
   const ErrorKind kind = exe.error().kind;
-  const bool hidden =
-      kind == ErrorKind::kNotFound && ::faccessat(dir_.get(), "1/stat", F_OK, 0) != 0 && errno == ENOENT;
+  const bool hidden = kind == ErrorKind::kNotFound && HidesProcesses();
   if (hidden || kind == ErrorKind::kPermission)
     exe_refused_ |= kernel_reports;
   else

@@ -24,6 +24,9 @@ class ProcessFiles {
   /// Returns PID/cgroup; empty if the file is unreadable.
   [[nodiscard]] std::optional<os::CgroupLines> Cgroups(int32_t pid, BootTime now);
 
+  /// True if the process is no longer in /proc. False if /proc may hide it from this process (hidepid).
+  [[nodiscard]] bool HasLeft(int32_t pid);
+
   /// True if the exe of another user's process was unreadable or invisible. The kernel side must then report
   /// executables.
   [[nodiscard]] bool exe_refused() const { return exe_refused_; }
@@ -34,6 +37,7 @@ class ProcessFiles {
   [[nodiscard]] Result<std::string_view> ReadExe(int32_t pid);
   [[nodiscard]] Result<os::CgroupLines> ReadCgroups(int32_t pid);
   [[nodiscard]] Status Open();
+  [[nodiscard]] bool HidesProcesses() const;
   void Count(const Error& error, std::string_view file, BootTime now);
 
   std::string procfs_;

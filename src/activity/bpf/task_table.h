@@ -81,6 +81,11 @@ class TaskTable {
   void AddRow(const kepler_task& row);
   /// Returns true if a row of this pass belongs to this process. Call behind the rows.
   [[nodiscard]] bool Shows(int32_t tgid);
+  /// Between passes: true if the latest pass has shown this process of the latest sample, and no record of its end has
+  /// arrived since.
+  [[nodiscard]] bool AwaitsEnd(Slot slot) const {
+    return processes_[slot].state == State::kLiving && processes_[slot].group != 0;
+  }
   /// Adds a process that the kernel hides from BPF. `row.ran` is the total CPU time, including dead threads.
   /// `row.start` is in whole clock ticks; `row.group` is 0. The process counts from its first hidden row on. If the
   /// kernel shows it later, or reports its end, it continues as the same process.
