@@ -6,7 +6,8 @@
 //
 // No CPU time between the last good scan of the primary and the first good scan of the fallback is counted twice. The
 // fallback starts from the time that each process had used. Its first scan reports the exits that the primary still
-// knew. Only time of processes that start and end during this scan can be lost.
+// knew. Time of processes that end during this scan can be lost. Time that processes use during this scan is subtracted
+// from later residuals of their cgroups.
 #include <functional>
 #include <memory>
 

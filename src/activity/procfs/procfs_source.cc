@@ -83,14 +83,14 @@ Nanoseconds ProcfsSource::Invisible(Nanoseconds seen) {
 Status ProcfsSource::Sample(ActivitySample& out) {
   out.Clear();
   const BootTime begin = clock_.Now();
+  const bool takes_over = previous_ && !booked_;
   // Read the usages before the clocks. The known time then covers at least the usage of the cgroup.
-  accounts_.ReadUsages(begin, status_);
+  if (!takes_over) accounts_.ReadUsages(begin, status_);
   const BootTime listing = clock_.Now();
   if (Status failed = List(); !failed) {
     status_.up = false;
     return failed;
   }
-  const bool takes_over = previous_ && !booked_;
   table_.Scan(listed_,
               {.now = listing,
                .first = !previous_,
@@ -107,7 +107,7 @@ Status ProcfsSource::Sample(ActivitySample& out) {
     seen += cpu;
   });
   // The sample has all CPU time of the processes since the scan of the replaced source. Usage from before now must not
-  // be given out again as a residual.
+  // be given out again as a residual, so the accounts begin with it.
   if (takes_over) accounts_.ReadUsages(clock_.Now(), status_);
   const Nanoseconds residuals = accounts_.Settle(memberships_.entries(), out);
   if (booked_)

@@ -45,7 +45,7 @@ class FailingSource final : public ActivitySource {
   int drains = 0;
 };
 
-/// Calls `at_second` when it is asked for the time for the second time: between the usages and the processes.
+/// Calls `at_second` when it is asked for the time for the second time: after the scan has begun, before the processes.
 class ClockOfAPass final : public Clock {
  public:
   ClockOfAPass(const Clock& clock, std::function<void()> at_second) : clock_(clock), at_second_(std::move(at_second)) {}
@@ -201,6 +201,7 @@ TEST_F(Takeover, ProcessThatRunsDuringTheFirstScan_IsGivenThatTimeOnce) {
   FailAfter({{{10, 1000}, 0, Ticks(100)}});
   ASSERT_TRUE(Scan());
   EXPECT_EQ(machine_.TicksOf(10), 403);
+  EXPECT_EQ(source_->status().audit.charged, 0ns) << "no residual was given";
   machine_.SetV2("/box", 60s + Ticks(10));
   machine_.Put({.pid = 10, .ticks = 510, .cgroup = "0::/box\n"});
   ASSERT_TRUE(Scan());
