@@ -581,6 +581,24 @@ class BadInput(ModelTest):
         self.refuse("train", f"--data={data}", f"--output={self.path('model')}", "--predictions=/dev/full", *COLUMNS,
                     says=["/dev/full: No space left on device"])
 
+    def test_outputs_that_would_replace_inputs(self):
+        data = self.write("data.csv", GOOD)
+        machine = self.write("machine.json", '{"processor":"intel_xeon_gold_6230","cores":40}')
+        model = self.path("model")
+        self.succeed("train", f"--data={data}", f"--output={model}", *COLUMNS)
+        says = ["are the same file; use another output"]
+        for output in (data, machine):
+            self.refuse("train", f"--data={data}", f"--output={self.path('new')}", f"--machine={machine}",
+                        f"--predictions={output}", *COLUMNS, says=says)
+        for output in (data, machine, f"{model}/model.json"):
+            self.refuse("predict", f"--model={model}", f"--data={data}", f"--machine={machine}", f"--output={output}",
+                        says=says)
+        for output in ("model.json", "card.md"):
+            self.refuse("export", f"--model={model}", f"--output={model}/{output}", says=says)
+        self.refuse("import", f"--archive={model}/model.json", f"--output={model}", "--name=new", says=says)
+        self.refuse("predict", f"--model={model}", f"--data={data}", "--output=",
+                    says=["the name of the output file is empty"])
+
     @staticmethod
     def small_files():
         """As a full disk: model.json and the others end after 1 kB."""

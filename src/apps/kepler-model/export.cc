@@ -126,7 +126,7 @@ Status WriteXgboost(const Export& config) {
 }
 
 Status PackDirectory(const Export& config) {
-  KEPLER_CHECK_OK(files::CheckWritable(config.output));
+  KEPLER_CHECK_OK(files::CheckOutput(config.output, {config.model}));
   if (config.format == Format::kXgboost) return WriteXgboost(config);
   KEPLER_TRY(const files::SharedModel shared, ReadShared(config.model));
   const std::vector<files::Member> members = files::PackModel(shared);

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -117,8 +116,7 @@ Result<dataset::Joined> JoinGuests(const Extracting& config, dataset::Recording&
 }
 
 Status ExtractTable(const Extracting& config) {
-  KEPLER_CHECK_OK(files::CheckWritable(config.output));
-  KEPLER_CHECK_OK(files::CheckDistinct(std::array{config.input, config.output}));
+  KEPLER_CHECK_OK(files::CheckOutput(config.output, {config.input, config.host}));
   KEPLER_TRY(const std::string text, files::ReadBounded(config.input, files::kMaxDataBytes));
   KEPLER_TRY(auto recording, files::InFile(config.input, recording::ReadRecordingJson(text)));
   dataset::Joined joined;

@@ -154,7 +154,10 @@ bool Rename(const std::string& name, Imported& read) {
 Status ImportFile(const Import& config) {
   std::vector<files::OutputFile> files = {
       {config.output + files::kModelFile, {}}, {config.output + files::kCardFile, {}}, {"-", {}}};
-  for (const files::OutputFile& file : files) KEPLER_CHECK_OK(files::CheckFile(file.path));
+  for (const files::OutputFile& file : files) {
+    KEPLER_CHECK_OK(files::CheckFile(file.path));
+    KEPLER_CHECK_OK(files::CheckOutput(file.path, {config.archive}));
+  }
   KEPLER_TRY(const std::string bytes, files::ReadBounded(config.archive, files::kMaxArchiveBytes));
   auto read = files::LooksLikeArchive(bytes) ? ReadPacked(config, bytes) : ReadBare(config, bytes);
   if (!read) return files::InFile(config.archive, read.error());

@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <iterator>
 #include <map>
@@ -233,9 +232,8 @@ Status CheckNames(const judging::DataFile& data, const Changes& changes) {
 }
 
 Status IsolateTable(const Isolating& config) {
-  KEPLER_CHECK_OK(files::CheckWritable(config.output));
-  for (const std::string& source : {config.input, config.profile, config.idle, config.background})
-    if (!source.empty()) KEPLER_CHECK_OK(files::CheckDistinct(std::array{source, config.output}));
+  KEPLER_CHECK_OK(
+      files::CheckOutput(config.output, {config.input, config.profile, config.idle, config.background, config.model}));
   KEPLER_TRY(const judging::DataFile data, judging::ReadData(config.input));
   Changes changes;
   KEPLER_TRY(dataset::Isolated isolated, Isolate(config, data, changes));

@@ -75,7 +75,7 @@ void CheckMachine(settings::Draft& draft, const Prediction& config) {
 }
 
 Status Predict(const Prediction& config) {
-  KEPLER_CHECK_OK(files::CheckWritable(config.output));
+  KEPLER_CHECK_OK(files::CheckOutput(config.output, {config.model, config.data, config.machine}));
   KEPLER_TRY(const judging::Machines machines, judging::ReadMachines(config.machine, {}));
   KEPLER_TRY(const auto features, judging::GivenFeatures(config.features));
   KEPLER_TRY(const model::PowerModel model, judging::ReadModelFor(config.model, machines, features));

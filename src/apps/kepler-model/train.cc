@@ -158,7 +158,7 @@ Status CheckOutputs(const Training& config) {
   std::vector<std::string> paths = {config.output + files::kModelFile, config.output + files::kCardFile};
   for (const std::string& path : paths) KEPLER_CHECK_OK(files::CheckFile(path));
   if (!config.predictions.empty()) {
-    KEPLER_CHECK_OK(files::CheckWritable(config.predictions));
+    KEPLER_CHECK_OK(files::CheckOutput(config.predictions, {config.data, config.machine}));
     paths.push_back(config.predictions);
   }
   return files::CheckDistinct(paths);

@@ -2,6 +2,7 @@
 // Files as people name them: whole files, bounded; results appear whole or not at all.
 #include <chrono>
 #include <cstddef>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -43,6 +44,9 @@ struct OutputFile {
 
 /// That no two of them are the same file. What is no regular file may be there twice.
 [[nodiscard]] Status CheckDistinct(std::span<const std::string> paths);
+
+/// CheckWritable(), and that the file does not replace one of `inputs`: files, directories of models, or empty.
+[[nodiscard]] Status CheckOutput(const std::string& path, std::initializer_list<std::string> inputs);
 
 /// Makes missing directories, and renames each file to its path once all files are on the disk. Files that are not
 /// regular (standard output, a pipe, an open file in /dev/fd) are written directly, before that. A symbolic link as the

@@ -117,6 +117,20 @@ TEST_F(Files, OneFileUnderTwoNames_IsRefused) {
   EXPECT_THAT(same.error().message, HasSubstr(Path("a") + " and "));
 }
 
+TEST_F(Files, OutputThatWouldReplaceAnInput_IsRefused) {
+  fs::create_directory(root_ / "model");
+  for (const std::string file : {"data.csv", "model/model.json", "model/card.md"}) {
+    std::ofstream(root_ / file) << "x";
+    const auto same = CheckOutput(Path("model/../" + file), {Path("model"), "", Path("data.csv")});
+    ASSERT_FALSE(same) << file;
+    EXPECT_THAT(same.error().message, HasSubstr("are the same file; use another output"));
+  }
+  EXPECT_TRUE(CheckOutput("-", {"-", Path("data.csv")}));
+  EXPECT_TRUE(CheckOutput(Path("model/new.csv"), {Path("model"), Path("data.csv")}));
+  EXPECT_FALSE(CheckOutput(Path("data.csv/x"), {})) << "it is checked as an output, too";
+  EXPECT_EQ(CheckOutput("", {}).error().message, "the name of the output file is empty");
+}
+
 TEST_F(Files, LinkInPlaceOfAFile_IsRefused_WhateverItLeadsTo) {
   ASSERT_TRUE(WriteFiles(std::vector<OutputFile>{{Path("target"), "old"}}));
   testing::MakeFifo(Path("pipe"));

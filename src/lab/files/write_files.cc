@@ -3,9 +3,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
+#include <initializer_list>
+#include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -14,6 +17,7 @@
 #include "base/small_file.h"
 #include "base/unique_fd.h"
 #include "lab/files/files.h"
+#include "lab/files/model_file.h"
 
 namespace kepler::lab::files {
 namespace {
@@ -188,6 +192,7 @@ class Staging {
 }  // namespace
 
 Status CheckWritable(const std::string& path) {
+  if (path.empty()) return Fail(ErrorKind::kInvalid, "the name of the output file is empty");
   KEPLER_CHECK_OK(CheckNoLink(path));
   if (IsWrittenDirectly(path)) return {};
   std::error_code failed;
@@ -213,6 +218,14 @@ Status CheckDistinct(std::span<const std::string> paths) {
       if (!IsWrittenDirectly(paths[i]) && Resolved(paths[i]) == Resolved(paths[k]))
         return Fail(ErrorKind::kInvalid,
                     fmt::format("{} and {} are the same file; use another output", paths[k], paths[i]));
+  return {};
+}
+
+Status CheckOutput(const std::string& path, std::initializer_list<std::string> inputs) {
+  KEPLER_CHECK_OK(CheckWritable(path));
+  for (const std::string& input : inputs)
+    for (const char* const file : {"", kModelFile, kCardFile})
+      if (!input.empty()) KEPLER_CHECK_OK(CheckDistinct(std::array{fmt::format("{}{}", input, file), path}));
   return {};
 }
 
