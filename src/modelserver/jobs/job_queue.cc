@@ -55,6 +55,41 @@ JobState StateOf(ChildEnd end) {
   return JobState::kCancelled;
 }
 
+uint64_t SizeOf(const std::string& path) {
+  std::error_code missing;
+  const uint64_t size = fs::file_size(path, missing);
+  return missing ? 0 : size;
+}
+
+/// The bytes of a file from `begin` on; at most `max`.
+std::string ReadFrom(const std::string& path, uint64_t begin, uint64_t max) {
+  std::ifstream in(path, std::ios::binary);
+  in.seekg(static_cast<std::streamoff>(begin));
+  std::string text(max, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(max));
+  text.resize(static_cast<size_t>(in.gcount()));
+  return text;
+}
+
+/// The last line that a step wrote to the log: of a failed one, the error. `begin`: size of the log before the step.
+std::string LastLine(const std::string& log, uint64_t begin) {
+  constexpr uint64_t kMax = 500;
+  const uint64_t end = SizeOf(log);
+  if (end <= begin) return "";
+  const uint64_t size = std::min(kMax, end - begin);
+  const std::string tail = ReadFrom(log, end - size, size);
+  const std::string_view text = Trim(tail);
+  return EscapeControls(text.substr(text.rfind('\n') + 1));
+}
+
+/// Whether the last line of a failed step is about its input. A step without a line could not write the log.
+bool IsAboutInput(std::string_view line) {
+  constexpr std::array kOfServer = {EACCES, EDQUOT, EFBIG, EIO, EMFILE, ENFILE, ENOMEM, ENOSPC, EPERM, EROFS};
+  return !line.empty() && std::ranges::none_of(kOfServer, [line](int reason) {
+    return line.contains(": " + std::generic_category().message(reason));
+  });
+}
+
 }  // namespace
 
 std::string_view Name(JobState state) {
@@ -101,41 +136,6 @@ struct JobQueue::Shared {
   void Forget();
 };
 
-uint64_t SizeOf(const std::string& path) {
-  std::error_code missing;
-  const uint64_t size = fs::file_size(path, missing);
-  return missing ? 0 : size;
-}
-
-/// The bytes of a file from `begin` on; at most `max`.
-std::string ReadFrom(const std::string& path, uint64_t begin, uint64_t max) {
-  std::ifstream in(path, std::ios::binary);
-  in.seekg(static_cast<std::streamoff>(begin));
-  std::string text(max, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(max));
-  text.resize(static_cast<size_t>(in.gcount()));
-  return text;
-}
-
-/// The last line that a step wrote to the log: of a failed one, the error. `begin`: size of the log before the step.
-std::string LastLine(const std::string& log, uint64_t begin) {
-  constexpr uint64_t kMax = 500;
-  const uint64_t end = SizeOf(log);
-  if (end <= begin) return "";
-  const uint64_t size = std::min(kMax, end - begin);
-  const std::string tail = ReadFrom(log, end - size, size);
-  const std::string_view text = Trim(tail);
-  return EscapeControls(text.substr(text.rfind('\n') + 1));
-}
-
-/// Whether the last line of a failed step is about its input. A step without a line could not write the log.
-bool IsAboutInput(std::string_view line) {
-  constexpr std::array kOfServer = {EACCES, EDQUOT, EFBIG, EIO, EMFILE, ENFILE, ENOMEM, ENOSPC, EPERM, EROFS};
-  return !line.empty() && std::ranges::none_of(kOfServer, [line](int reason) {
-    return line.contains(": " + std::generic_category().message(reason));
-  });
-}
-
 JobQueue::Shared::Outcome JobQueue::Shared::Work(const Entry& entry) const {
   const auto failed = [](const Error& error) {
     return Outcome{.state = JobState::kFailed, .reason = error.message, .is_server_fault = true};
@@ -160,7 +160,7 @@ JobQueue::Shared::Outcome JobQueue::Shared::Work(const Entry& entry) const {
     if (ended->how != ChildEnd::kDone)
       return {.state = StateOf(ended->how),
               .reason = fmt::format("{}: {}{}{}", arguments.front(), ended->reason, line.empty() ? "" : ": ", line),
-              .is_server_fault = !IsAboutInput(line)};
+              .is_server_fault = ended->how != ChildEnd::kStopped && !IsAboutInput(line)};
   }
   auto result = entry.job.collect(directory);
   if (!result) return failed(result.error());

@@ -166,6 +166,7 @@ TEST_F(JobQueueTest, ARunningJobIsKilledWithItsChildren) {
   EXPECT_EQ(Ended(1).first.reason, "cancelled before it ran");
   EXPECT_TRUE(queue_->Cancel(id));
   EXPECT_EQ(Ended(2).first.state, JobState::kCancelled);
+  EXPECT_FALSE(Ended(2).first.is_server_fault) << "it has not failed";
   EXPECT_FALSE(queue_->Cancel(id)) << "it has ended";
   EXPECT_FALSE(queue_->Cancel("other"));
 }
