@@ -15,7 +15,7 @@ import time
 import zipfile
 from concurrent import futures
 
-from harness import require, run_tests, wait_until
+from harness import free_port, require, run_tests, wait_until
 from http_double import Double
 from model_text import own
 from test_model_server import GO_BODY, KILLS, PROGRAM, USERS, ModelServerTest
@@ -422,6 +422,18 @@ class Retraining(TrainingServer):
                 self.assertEqual(json.loads(server.get("/models/mine/model.json")[2])["version"], 1)
                 self.assertIn("the gain is less than", self.logs(server))
         self.assertAlmostEqual(self.watts(5000), 40, delta=1)
+
+    def test_files_that_no_training_could_use_end_the_start(self):
+        self.write("key", b"no key")
+        start = [PROGRAM, "serve", f"--store={self.path('store')}", f"--listen-address=127.0.0.1:{free_port()}",
+                 f"--jobs={self.path('jobs')}", "--retrain=mine", "--retrain-server=http://127.0.0.1:9",
+                 "--retrain-features=BPFOnly"]
+        for wrong, words in ((f"--retrain-machine={self.path('none.json')}", "none.json: No such file"),
+                             (f"--retrain-sign-key={self.path('key')}", self.path("key: "))):
+            with self.subTest(wrong):
+                done = subprocess.run([*start, wrong], capture_output=True, text=True, timeout=60, check=False)
+                self.assertEqual(done.returncode, 1, done)
+                self.assertIn(words, done.stdout)
 
 
 del ModelServerTest  # it has no test

@@ -10,12 +10,14 @@
 #include "apps/kepler-model/commands.h"
 #include "apps/kepler-model/retrain_schedule.h"
 #include "apps/kepler-model/serve_settings.h"
+#include "apps/kepler-model/sign_key.h"
 #include "apps/kepler-model/train.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "daemon/descriptor_budget.h"
 #include "daemon/run.h"
 #include "http/server/server.h"
+#include "lab/files/model_file.h"
 #include "modelserver/jobs/job_queue.h"
 #include "modelserver/jobs/job_routes.h"
 #include "modelserver/model_server.h"
@@ -41,9 +43,22 @@ Result<std::vector<modelserver::Bound>> LimitsOf(const Serving& config) {
   return modelserver::ReadFilter(fmt::format("{}", fmt::join(config.max_error, ";")));
 }
 
+/// Reads the files of --retrain at startup. Otherwise each scheduled training would fail because of them.
+Status CheckRetrainFiles(const Serving& config) {
+  if (config.retrain.empty()) return {};
+  if (!config.retrain_machine.empty()) {
+    KEPLER_TRY(const auto machine, files::ReadMachine(config.retrain_machine));
+  }
+  if (!config.retrain_sign_key.empty()) {
+    KEPLER_TRY(const auto key, ReadSignKey(config.retrain_sign_key));
+  }
+  return {};
+}
+
 class ModelService final : public daemon::Service {
  public:
   static Result<std::unique_ptr<daemon::Service>> Start(const Serving& config) {
+    KEPLER_CHECK_OK(CheckRetrainFiles(config));
     std::unique_ptr<ModelService> service(new ModelService(config));
     KEPLER_CHECK_OK(service->models_.Load());
     http::server::ServerOptions options{.listen_addresses = config.listen, .web_config_file = config.web_config_file};
