@@ -12,6 +12,7 @@ namespace kepler::http::server {
 struct HashWorker::Shared {
   Matches matches;
   Done done;
+  CpuTime cpu_time;
   std::mutex mutex;                  // guards all members below
   std::condition_variable_any wake;  // by the stop token only
   EventLoop* loop;                   // null: results are no longer needed
@@ -19,12 +20,13 @@ struct HashWorker::Shared {
   HashBudget budget;
 };
 
-HashWorker::HashWorker(EventLoop& loop, Matches matches, Done done)
+HashWorker::HashWorker(EventLoop& loop, Matches matches, Done done, CpuTime cpu_time)
     : shared_(std::make_shared<Shared>()),
       // A surplus job finds no login. If no further job fits, there is already one job for each login.
       pool_({.name = "passwords", .threads = 1, .max_queued = LoginQueue::kMax}) {
   shared_->matches = std::move(matches);
   shared_->done = std::move(done);
+  shared_->cpu_time = std::move(cpu_time);
   shared_->loop = &loop;
 }
 
@@ -53,6 +55,11 @@ std::deque<LoginJob> HashWorker::TakeAllOf(const ClientAddress& client) {
   return shared_->queue.TakeAllOf(client);
 }
 
+HashBudget::SteadyTime HashWorker::Next() const {
+  const std::scoped_lock lock(shared_->mutex);
+  return shared_->budget.Next();
+}
+
 void HashWorker::HashNext(Shared& shared, const std::stop_token& stop) {
   std::unique_lock lock(shared.mutex);
   if (shared.queue.empty()) return;  // taken back
@@ -60,14 +67,14 @@ void HashWorker::HashNext(Shared& shared, const std::stop_token& stop) {
   auto job = shared.queue.Take();
   if (!job || shared.loop == nullptr) return;
   lock.unlock();
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = shared.cpu_time();
   const bool matches = shared.matches(job->password, job->hash) && job->known_user;
   OPENSSL_cleanse(job->password.data(), job->password.size());
   job->password.clear();
-  const auto end = std::chrono::steady_clock::now();
+  const auto used = shared.cpu_time() - begin;
   lock.lock();
   if (!matches) {
-    shared.budget.Wasted(end - begin, end);
+    shared.budget.Wasted(used, std::chrono::steady_clock::now());
     shared.queue.MarkFailed(job->client);
   }
   if (shared.loop == nullptr) return;

@@ -1,10 +1,12 @@
 #pragma once
 // The thread that hashes passwords. At the end of the server, a running hash is left behind (base/thread.h).
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <string>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "base/worker_pool.h"
 #include "http/server/event_loop.h"
@@ -16,8 +18,9 @@ class HashWorker {
  public:
   using Matches = std::function<bool(const std::string& password, const std::string& hash)>;
   using Done = std::function<void(const LoginJob& job, bool matches)>;  // on the loop's thread, without the password
+  using CpuTime = std::function<std::chrono::nanoseconds()>;            // of the calling thread
 
-  HashWorker(EventLoop& loop, Matches matches, Done done);
+  HashWorker(EventLoop& loop, Matches matches, Done done, CpuTime cpu_time = ThreadCpuTime);
   /// Call after the loop has stopped. A hash in progress continues, and its result is not reported.
   ~HashWorker();
   HashWorker(const HashWorker&) = delete;
@@ -29,6 +32,8 @@ class HashWorker {
   [[nodiscard]] LoginQueue::Added Add(LoginJob job);
   /// Removes and returns the waiting jobs of one client. Their passwords are not hashed.
   [[nodiscard]] std::deque<LoginJob> TakeAllOf(const ClientAddress& client);
+  /// Time at which the next hash may begin, as HashBudget::Next().
+  [[nodiscard]] HashBudget::SteadyTime Next() const;
 
  private:
   struct Shared;

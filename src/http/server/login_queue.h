@@ -74,8 +74,8 @@ class HashBudget {
  public:
   using SteadyTime = std::chrono::steady_clock::time_point;
 
-  /// Records a failed login whose hash took `took`.
-  void Wasted(std::chrono::nanoseconds took, SteadyTime now) { paid_at_ = std::max(paid_at_, now) + kShare * took; }
+  /// Records a failed login whose hash used `cpu` of CPU time.
+  void Wasted(std::chrono::nanoseconds cpu, SteadyTime now) { paid_at_ = std::max(paid_at_, now) + kShare * cpu; }
   /// Time at which the next hash may begin.
   [[nodiscard]] SteadyTime Next() const { return paid_at_ - kCredit; }
 
