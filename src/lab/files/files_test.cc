@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -100,9 +101,9 @@ TEST_F(Files, AKilledProgramLeavesNoTemporaryFile) {
     (void)WriteFiles(std::vector<OutputFile>{{Path("file"), "new"}, {Path("pipe"), more_than_a_pipe}});
     ::_exit(0);
   }
-  const UniqueFd pipe(::open(Path("pipe").c_str(), O_RDONLY | O_CLOEXEC));
-  char byte = 0;
-  EXPECT_EQ(::read(pipe.get(), &byte, 1), 1) << "the pipe is written after the file";
+  const UniqueFd pipe(::open(Path("pipe").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  pollfd polled{.fd = pipe.get(), .events = POLLIN, .revents = 0};
+  EXPECT_EQ(::poll(&polled, 1, 60'000), 1) << "the pipe is written after the file";
   EXPECT_EQ(::kill(child, SIGTERM), 0);
   EXPECT_EQ(::waitpid(child, nullptr, 0), child);
   EXPECT_THAT(Names(), UnorderedElementsAre("pipe"));
