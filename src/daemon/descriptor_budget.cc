@@ -9,12 +9,12 @@
 
 namespace kepler::daemon {
 
-Status CheckDescriptorLimit(uint64_t least) {
+Status CheckDescriptorLimit(uint64_t min) {
   const uint64_t limit = DescriptorLimit();
-  if (limit >= least) return {};
+  if (limit >= min) return {};
   return Fail(ErrorKind::kUnavailable, fmt::format("the limit of open files is {}, but this program needs at least {}; "
                                                    "raise LimitNOFILE= of the unit or ulimit -n",
-                                                   limit, least));
+                                                   limit, min));
 }
 
 Result<uint64_t> ClientDescriptors(uint64_t limit, uint64_t open, uint64_t more) {

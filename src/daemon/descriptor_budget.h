@@ -13,9 +13,9 @@ inline constexpr uint64_t kSpareDescriptors = 16;
 /// With fewer descriptors for clients, the program does not start.
 inline constexpr uint64_t kMinClientDescriptors = 4;
 
-/// Fails if the limit is lower than `least`. Check this before anything opens files: else each of them reports the same
-/// cause.
-[[nodiscard]] Status CheckDescriptorLimit(uint64_t least);
+/// Fails if the limit is lower than `min`. Check this before the program opens its files. Otherwise each of them
+/// fails with the same cause.
+[[nodiscard]] Status CheckDescriptorLimit(uint64_t min);
 
 /// Returns the number of descriptors for clients. `limit`: descriptors of the process. `open`: descriptors in use.
 /// `more`: descriptors that the program needs in addition to kSpareDescriptors. The error contains a sufficient limit.
