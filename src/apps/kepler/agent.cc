@@ -16,12 +16,13 @@
 #include "daemon/descriptor_budget.h"
 #include "daemon/self_status.h"
 #include "energy/platform/redfish/bmc_file.h"
+#include "http/server/listen_address.h"
 #include "settings/print.h"
 
 namespace kepler::agent {
 namespace {
 
-/// With BPF some 40 are open, and ClientDescriptors() adds those for a tick and for clients.
+/// After a start with BPF about 40 descriptors are open. ClientDescriptors() then needs 20 more for ticks and clients.
 constexpr uint64_t kMinDescriptors = 64;
 
 bool Wants(const Config& config, DebugCollector collector) {
@@ -29,10 +30,10 @@ bool Wants(const Config& config, DebugCollector collector) {
   return std::ranges::find(wanted, collector) != wanted.end();
 }
 
-/// `result`; an error about a listen address gets the name of the setting, for settings::WithPlace().
+/// Returns `result`. An error about a listen address gets the name of the setting, for settings::WithPlace().
 template <class T>
 Result<T> OfAddresses(Result<T> result) {
-  if (!result && result.error().message.starts_with("listen on "))
+  if (!result && result.error().message.starts_with(http::server::kListenError))
     result.error().message.insert(0, "web.listenAddresses: ");
   return result;
 }

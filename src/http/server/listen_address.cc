@@ -35,7 +35,7 @@ std::string_view Advice(int err) {
 }
 
 std::unexpected<Error> Refuse(std::string_view address, int err) {
-  return Fail(KindOfErrno(err), fmt::format("listen on {}: {}{}", address, std::strerror(err), Advice(err)));
+  return Fail(KindOfErrno(err), fmt::format("{}{}: {}{}", kListenError, address, std::strerror(err), Advice(err)));
 }
 
 /// Maps IPv4 addresses to IPv6 (::ffff:a.b.c.d), so that sockets of both families can be compared.
@@ -92,7 +92,8 @@ std::expected<UniqueFd, int> Bind(const tcp::endpoint& endpoint, Purpose purpose
 
 Result<UniqueFd> Open(std::string_view address, std::span<const OwnAddress> ours, Purpose purpose) {
   const auto refuse = [address](std::string_view why) {
-    return Fail(ErrorKind::kInvalid, fmt::format("listen on \"{}\": {}; correct the listen address", address, why));
+    return Fail(ErrorKind::kInvalid,
+                fmt::format("{}\"{}\": {}; correct the listen address", kListenError, address, why));
   };
   const auto parts = SplitHostPort(address);
   if (!parts) return refuse(parts.error().message);
@@ -114,9 +115,8 @@ Result<UniqueFd> Open(std::string_view address, std::span<const OwnAddress> ours
       if (const auto* own =
               err == EADDRINUSE || (fd && purpose == Purpose::kCheck) ? InTheWay(endpoint, ours) : nullptr) {
         return Fail(ErrorKind::kInvalid,
-                    fmt::format("listen on {}: this program already listens there for {}; remove one of the two "
-                                "addresses",
-                                address, own->address));
+                    fmt::format("{}{}: this program already listens there for {}; remove one of the two addresses",
+                                kListenError, address, own->address));
       }
       if (fd) return *std::move(fd);
       if (err == EADDRINUSE && purpose == Purpose::kCheck) return UniqueFd();

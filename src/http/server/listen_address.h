@@ -9,6 +9,9 @@
 
 namespace kepler::http::server {
 
+/// Errors of Listen() and CheckAddress() begin with it.
+inline constexpr std::string_view kListenError = "listen on ";
+
 /// A socket that Listen() has opened, and its address.
 struct OwnAddress {
   std::string address;
