@@ -170,6 +170,7 @@ class Extractor {
 
   /// Removes columns without a value, and notes the nodes that lack others.
   void NoteMissing() {
+    const std::set<std::string> recorded(out_.columns.begin(), out_.columns.end());
     std::vector<std::vector<bool>> has(out_.nodes.size(), std::vector<bool>(out_.columns.size()));
     for (const Row& row : out_.rows)
       for (size_t i = 0; i < row.values.size(); ++i)
@@ -179,10 +180,12 @@ class Extractor {
     for (size_t node = 0; node < has.size(); ++node)
       for (size_t i = 0; i < out_.columns.size(); ++i)
         if (!has[node][i]) Note(fmt::format("{} has no {}, so its cells are empty", out_.nodes[node], out_.columns[i]));
-    if (out_.names != MetricNames::kKepler) return;
+    if (out_.names != MetricNames::kKepler || (out_.rows.empty() && first_energy_ > 0)) return;
     for (const FeatureMetric& feature : FeatureMetrics())
-      if (std::ranges::find(out_.columns, feature.column) == out_.columns.end())
+      if (!recorded.contains(std::string(feature.column)))
         Note(fmt::format("no column {}: no {}", feature.column, feature.metric));
+      else if (std::ranges::find(out_.columns, feature.column) == out_.columns.end())
+        Note(fmt::format("no column {}: {} has no value in any row", feature.column, feature.metric));
   }
 
   void DropColumn(size_t column, std::vector<std::vector<bool>>& has) {

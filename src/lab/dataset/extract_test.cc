@@ -62,6 +62,16 @@ TEST(Extract, Gauges_AreAsTheyAreAtTheEnd_AndMayFall) {
   EXPECT_DOUBLE_EQ(ColumnOf(out, "memory_used_bytes").front(), 5000 - 100);
 }
 
+TEST(Extract, RecordedMetrics_AreNotSaidToBeMissing) {
+  Recording recording = Steady();
+  recording.metrics["kepler_node_cpu_cycles_total"] = {Every5s(Node("a"), 1, Line(0, 3e9))};
+  EXPECT_THAT(Extract(recording).notes,
+              Contains("no column cpu_cycles: kepler_node_cpu_cycles_total has no value in any row"));
+  recording.metrics[kEnergy][0] = Every5s(Zone("a", "package"), 13, Line(5000, -40));
+  EXPECT_EQ(ErrorOf(recording),
+            "no usable interval: 11 with a decreasing counter, 0 too long, 0 with a missing counter");
+}
+
 TEST(Extract, Estimates_AreNoLabels) {
   Recording recording = Steady();
   recording.metrics[kEnergy][0].labels = Zone("a", "package", "model");
