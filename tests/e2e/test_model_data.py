@@ -285,11 +285,11 @@ class FromServers(DataTest):
 
     def test_wrong_flags(self):
         to = ("query", "--server=http://127.0.0.1:9", f"--output={self.path('raw.json')}")
-        for flags, said in (((), "is missing: set start or last"), (("--last=1h", "--start=1"), "set one of them"),
+        for flags, said in (((), "is missing: set --start or --last"), (("--last=1h", "--start=1"), "cannot be combined with --last"),
                             (("--start=yesterday",), "a time like"), (("--start=20", "--end=10"), "before the end"),
-                            (("--last=1h", "--step=0s"), "step"), (("--last=1h", "--user=me"), "must be set together"),
+                            (("--last=1h", "--step=0s"), "step"), (("--last=1h", "--user=me"), "set --user and --password-file together"),
                             (("--last=1h", "--user=m:e", "--password-file=x"), "colon"),
-                            (("--last=1h", "--user=me", "--password-file=x", "--bearer-token-file=x"), "one of them"),
+                            (("--last=1h", "--user=me", "--password-file=x", "--bearer-token-file=x"), "cannot be combined with --bearer-token-file"),
                             (("--last=1h", "--step=333333us"), "whole milliseconds")):
             with self.subTest(flags=flags):
                 self.assertIn(said, self.refused(*to, *flags, code=2))

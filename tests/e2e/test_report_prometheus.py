@@ -269,7 +269,7 @@ class ReportFromPrometheus(unittest.TestCase):
     def test_wrong_calls(self):
         there = "--prometheus=http://127.0.0.1:1"
         for code, arguments, says in ((2, [there], "from: is required with --prometheus"),
-                                      (2, [there, "--from=1h", "file"], "and files are both given"),
+                                      (2, [there, "--from=1h", "file"], "cannot be combined with files"),
                                       (2, ["--prometheus=ftp://x", "--from=1h"], "prometheus"),
                                       (2, [there, "--from=1h", "--user=a"], "password-file"),
                                       (1, [there, "--from=1h", "--ca-file=/nowhere"], "/nowhere"),

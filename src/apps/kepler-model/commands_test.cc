@@ -332,7 +332,7 @@ TEST_F(Commands, Query_RefusesWhatIsMissingOrMalformed) {
     return RunTool({"query", fmt::format("--server=http://127.0.0.1:{}", port), "--end=110", "--retries=0", more,
                     Flag("output", "raw.json")});
   };
-  ExpectWrongUsage(query(9, "--last=0s"), "start: is missing: set start or last");
+  ExpectWrongUsage(query(9, "--last=0s"), "start: is missing: set --start or --last");
   ExpectFailure(query(1), {"127.0.0.1:1"});
   const kepler::testing::ScriptedPeer malformed(Answers(kNames, "<html>"));
   ExpectFailure(query(malformed.port()), {"HTML, not JSON"});

@@ -120,11 +120,9 @@ Result<recorder::TimeRange> RangeOf(const Querying& config) {
 
 void CheckLogin(settings::Draft& draft, const Querying& config) {
   if (config.user.empty() != config.password_file.empty())
-    draft.Reject(config.user.empty() ? "user" : "password-file",
-                 "is missing: user and password-file must be set "
-                 "together");
+    draft.Reject(config.user.empty() ? "user" : "password-file", "is missing: set --user and --password-file together");
   if (!config.user.empty() && !config.bearer_token_file.empty())
-    draft.Reject("user", "and bearer-token-file are both set; set one of them");
+    draft.Reject("user", "cannot be combined with --bearer-token-file");
   if (config.user.contains(':')) draft.Reject("user", "must not contain a colon");
 }
 
@@ -137,7 +135,7 @@ void CheckQuerying(settings::Draft& draft, const Querying& config) {
   if (config.step % std::chrono::milliseconds(1) != Duration(0)) draft.Reject("step", "must be whole milliseconds");
   const bool has_last = config.last > Duration(0);
   if (config.start.empty() != has_last)
-    draft.Reject("start", has_last ? "and last are both set; set one of them" : "is missing: set start or last");
+    draft.Reject("start", has_last ? "cannot be combined with --last" : "is missing: set --start or --last");
   else if (const auto range = RangeOf(config); !range)
     draft.Reject(has_last ? "last" : "start", range.error().message);
   if (!config.vm.empty() && config.metrics == dataset::MetricNames::kLegacy)

@@ -14,7 +14,7 @@ void CheckServerAccess(settings::Draft& draft, const ServerAccess& access) {
   if (!access.name.empty() && !modelserver::IsModelName(access.name))
     draft.Reject("name", modelserver::NoModelName(access.name));
   if (access.user.empty() != access.password_file.empty())
-    draft.Reject(access.user.empty() ? "user" : "password-file", "is missing: set user and password-file together");
+    draft.Reject(access.user.empty() ? "user" : "password-file", "is missing: set --user and --password-file together");
   if (access.user.contains(':')) draft.Reject("user", "must not contain a colon");
   if (access.cert_file.empty() != access.key_file.empty())
     draft.Reject(access.cert_file.empty() ? "cert-file" : "key-file",

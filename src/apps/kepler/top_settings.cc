@@ -62,7 +62,7 @@ void CheckTop(settings::Draft& draft, const TopSettings& config) {
   if (!config.url.empty() && (config.local || !config.config_file.empty()))
     draft.Reject("url", "cannot be combined with --local or --config.file: it selects the agent to show");
   if (config.user.empty() != config.password_file.empty())
-    draft.Reject(config.user.empty() ? "user" : "password-file", "is missing: set user and password-file together");
+    draft.Reject(config.user.empty() ? "user" : "password-file", "is missing: set --user and --password-file together");
   if (config.user.contains(':')) draft.Reject("user", "must not contain a colon");
   if (config.cert_file.empty() != config.key_file.empty())
     draft.Reject(config.cert_file.empty() ? "cert-file" : "key-file",

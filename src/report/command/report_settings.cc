@@ -161,12 +161,12 @@ void CheckPrometheus(settings::Draft& draft, const ReportOptions& options) {
   const PrometheusAccess& access = options.prometheus;
   if (access.url.empty()) return;
   if (const auto url = http::client::ParseUrl(access.url); !url) draft.Reject("prometheus", url.error().message);
-  if (!options.files.empty()) draft.Reject("prometheus", "and files are both given; use one of them");
+  if (!options.files.empty()) draft.Reject("prometheus", "cannot be combined with files");
   if (options.from.empty()) draft.Reject("from", "is required with --prometheus");
   if (access.user.empty() != access.password_file.empty())
-    draft.Reject(access.user.empty() ? "user" : "password-file", "is missing: set user and password-file together");
+    draft.Reject(access.user.empty() ? "user" : "password-file", "is missing: set --user and --password-file together");
   if (!access.user.empty() && !access.bearer_token_file.empty())
-    draft.Reject("user", "and bearer-token-file are both set; set one of them");
+    draft.Reject("user", "cannot be combined with --bearer-token-file");
   if (access.user.contains(':')) draft.Reject("user", "must not contain a colon");
 }
 
