@@ -62,8 +62,9 @@ uint64_t SizeOf(const std::string& path) {
 }
 
 /// The bytes of a file from `begin` on; at most `max`.
-std::string ReadFrom(const std::string& path, uint64_t begin, uint64_t max) {
+Result<std::string> ReadFrom(const std::string& path, uint64_t begin, uint64_t max) {
   std::ifstream in(path, std::ios::binary);
+  if (!in) return FailErrno("open", path);
   in.seekg(static_cast<std::streamoff>(begin));
   std::string text(max, '\0');
   in.read(text.data(), static_cast<std::streamsize>(max));
@@ -77,7 +78,7 @@ std::string LastLine(const std::string& log, uint64_t begin) {
   const uint64_t end = SizeOf(log);
   if (end <= begin) return "";
   const uint64_t size = std::min(kMax, end - begin);
-  const std::string tail = ReadFrom(log, end - size, size);
+  const std::string tail = ReadFrom(log, end - size, size).value_or("");
   const std::string_view text = Trim(tail);
   return EscapeControls(text.substr(text.rfind('\n') + 1));
 }
@@ -324,9 +325,10 @@ Result<std::string> JobQueue::Log(std::string_view id, size_t max) const {
   std::error_code error;
   const uint64_t size = fs::file_size(path, error);
   if (error) return FailErrno("read", path, error.value());
-  if (size <= max) return ReadFrom(path, 0, size);
-  return fmt::format("({} bytes are left out; these are the last {})\n", size - max, max) +
-         ReadFrom(path, size - max, max);
+  const uint64_t left_out = size - std::min<uint64_t>(size, max);
+  KEPLER_TRY(std::string text, ReadFrom(path, left_out, size - left_out));
+  if (left_out > 0) text.insert(0, fmt::format("({} bytes are left out; these are the last {})\n", left_out, max));
+  return text;
 }
 
 Result<std::string> JobQueue::ReadResult(std::string_view id) const {

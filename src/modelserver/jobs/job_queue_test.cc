@@ -137,6 +137,20 @@ TEST_F(JobQueueTest, AFaultOfTheServerIsNotOneOfTheInput) {
   EXPECT_TRUE(is_server_fault("true")) << "no result";
 }
 
+TEST_F(JobQueueTest, ALogThatCannotBeRead_IsAnErrorAndNotEmpty) {
+  Start();
+  const std::string id = Add(Script("echo why; exit 3"));
+  (void)Ended(1);
+  const std::string log = fmt::format("jobs/job-{}/log", id);
+  tree_.Chmod("", 0755);
+  tree_.Chmod(log, 0);
+  const auto before = static_cast<uid_t>(setfsuid(geteuid() == 0 ? 65534 : geteuid()));  // root reads all
+  const auto read = queue_->Log(id, 1000);
+  setfsuid(before);
+  ASSERT_FALSE(read) << *read;
+  EXPECT_EQ(read.error().kind, ErrorKind::kPermission);
+}
+
 TEST_F(JobQueueTest, TimeIsLimited) {
   JobOptions options;
   options.child.time = std::chrono::milliseconds(200);
