@@ -85,7 +85,7 @@ std::string LastLine(const std::string& log, uint64_t begin) {
 
 /// Whether the last line of a failed step is about its input. A step without a line could not write the log.
 bool IsAboutInput(std::string_view line) {
-  constexpr std::array kOfServer = {EACCES, EDQUOT, EFBIG, EIO, EMFILE, ENFILE, ENOMEM, ENOSPC, EPERM, EROFS};
+  constexpr std::array kOfServer = {EACCES, EAGAIN, EDQUOT, EFBIG, EIO, EMFILE, ENFILE, ENOMEM, ENOSPC, EPERM, EROFS};
   return !line.empty() && std::ranges::none_of(kOfServer, [line](int reason) {
     return line.contains(": " + std::generic_category().message(reason));
   });

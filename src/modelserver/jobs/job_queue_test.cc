@@ -132,6 +132,7 @@ TEST_F(JobQueueTest, AFaultOfTheServerIsNotOneOfTheInput) {
   EXPECT_FALSE(is_server_fault("echo 'file: No such file or directory'; exit 1"));
   EXPECT_TRUE(is_server_fault("echo 'write abs/model.json: No space left on device'; exit 1"));
   EXPECT_TRUE(is_server_fault("echo 'write abs/model.json: Permission denied'; exit 1"));
+  EXPECT_TRUE(is_server_fault("echo 'start thread x: Resource temporarily unavailable'; exit 1"));
   EXPECT_TRUE(is_server_fault("exit 1")) << "the log could not be written";
   EXPECT_TRUE(is_server_fault("kill -9 $$"));
   EXPECT_TRUE(is_server_fault("true")) << "no result";
