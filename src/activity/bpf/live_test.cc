@@ -2,6 +2,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <optional>
+
 #include "activity/behaviour_suite.h"
 #include "activity/bpf/bpf_options_test_util.h"
 #include "activity/bpf/bpf_source.h"
@@ -59,6 +63,21 @@ TEST_F(BpfBehaviour, BusyProcessThatEndsRightBeforeAScan_IsInThatScan) {
     if (missing < std::chrono::milliseconds(1)) return {};
     return {1, std::to_string(missing.count()) + " of " + std::to_string(whole.count()) + " ns are missing"};
   });
+}
+
+/// A kernel may not report some ends: most of five must be there.
+TEST_F(BpfBehaviour, ProcessesThatEndRightBeforeAHandover_AreInIt) {
+  constexpr int kWorkers = 5;
+  std::array<std::optional<Worker>, kWorkers> workers;
+  for (auto& worker : workers) worker.emplace([] { BurnCpu(std::chrono::milliseconds(20)); });
+  Scan();
+  for (auto& worker : workers) worker->Step();
+  for (auto& worker : workers) worker.reset();
+  ActivitySample last;
+  static_cast<void>(source_->HandOver(last));
+  EXPECT_GE(std::ranges::count_if(
+                last.exited, [](const ExitedSample& exited) { return exited.cpu > std::chrono::milliseconds(19); }),
+            3);
 }
 
 INSTANTIATE_TYPED_TEST_SUITE_P(Bpf, ActivityBehaviour, BpfFactory);
