@@ -10,7 +10,7 @@ from exposition import Exposition, ScrapeChecker, conservation_errors
 from harness import SKIPPED, Repeater, ShardLoader, free_port, output_of, run_tests
 from powercap import PowercapTree
 from scenarios import Outcome
-from unreported import ATTEMPTS, LOOKS, UNEXPLAINED, until_told, without_record_since
+from unreported import ATTEMPTS, LOOKS, UNEXPLAINED, charged_seconds, until_told, without_record_since
 
 SCRAPE = """\
 # TYPE kepler_node_cpu_joules_total counter
@@ -208,6 +208,11 @@ class Unreported(unittest.TestCase):
         self.assertEqual(without_record_since(agent, scrape(4), missed=1), 2)
         agent.figures = [2] * LOOKS
         self.assertEqual(without_record_since(agent, scrape(2), missed=1), 0)
+
+    def test_only_where_records_exist_the_audit_finds_missing_ones(self):
+        charged = "kepler_activity_audit_charged_seconds_total 1.5\n"
+        self.assertEqual(charged_seconds(Exposition(charged)), 0)
+        self.assertEqual(charged_seconds(Exposition('kepler_activity_dropped_total{kind="task"} 0\n' + charged)), 1.5)
 
 
 if __name__ == "__main__":

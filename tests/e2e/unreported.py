@@ -17,6 +17,13 @@ def without_record(scrape, kinds=UNREPORTED):
     return sum(float(scrape.sum("kepler_activity_dropped_total", kind=kind)) for kind in kinds)
 
 
+def charged_seconds(scrape):
+    """CPU time that the audit of cgroups found without a record; 0 where /proc is read, which has no records."""
+    if not scrape.series("kepler_activity_dropped_total"):
+        return 0
+    return float(scrape.value("kepler_activity_audit_charged_seconds_total"))
+
+
 def explains(kept, missed):
     return kept >= 0.5 and missed <= EXPLAINED_BY_ONE * kept
 
