@@ -655,6 +655,8 @@ class Usage(ModelTest):
                 ([*full, "--target=package_power,package_watts"], "package appears twice"),
                 ([*full, "--target=,"], "--target: has no column"),
                 ([*full, "--set=trees=1"], "auto selects hyper-parameters itself"),
+                ([*full, "--trainer=xgboost", "--set=bins=1"], "it must be 0, or a whole number from 2 to 65536"),
+                ([*full, "--trainer=knn", "--set=k=3,k=4"], "parameter 'k' appears twice"),
                 ([*full, "--search=3", "--trainer=linear"], "only auto searches"),
                 ([*full, "--good-enough=3"], "needs --search or --budget"),
                 ([*full, "--budget=-1s"], "must not be negative"),

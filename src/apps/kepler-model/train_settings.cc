@@ -137,7 +137,8 @@ Result<training::TrainerOptions> ReadSet(std::span<const std::string> set) {
     const auto number = ParseNumber<double>(Trim(std::string_view(text).substr(std::min(equals + 1, text.size()))));
     if (name.empty() || !number || !std::isfinite(*number))
       return Fail(ErrorKind::kInvalid, fmt::format("'{}' is not NAME=NUMBER", text));
-    options.parameters[std::string(name)] = *number;
+    if (!options.parameters.emplace(name, *number).second)
+      return Fail(ErrorKind::kInvalid, fmt::format("parameter '{}' appears twice", name));
   }
   return options;
 }

@@ -76,7 +76,10 @@ Result<Settings> ReadSettings(const Method& method, const TrainerOptions& option
   known.reserve(method.knobs.size());
   for (const Knob& knob : method.knobs) known.push_back(knob.parameter);
   KEPLER_TRY(auto values, ReadParameters(options, known));
-  return Settings{.method = method, .values = std::move(values)};
+  Settings settings{.method = method, .values = std::move(values)};
+  if (settings.Of(kBins) == 1)
+    return Fail(ErrorKind::kInvalid, "parameter 'bins' is 1; it must be 0, or a whole number from 2 to 65536");
+  return settings;
 }
 
 /// XGBoost computes with floats.

@@ -104,6 +104,7 @@ TEST(Boosting, WrongOptionsAndSamplesAreInvalid) {
   EXPECT_THAT(complaint(good, {.parameters = {{"depth", 0}}}), HasSubstr("depth"));
   EXPECT_THAT(complaint(good, {.parameters = {{"depth", 2.5}}}), HasSubstr("depth"));
   EXPECT_THAT(complaint(good, {.parameters = {{"rate", std::nan("")}}}), HasSubstr("rate"));
+  EXPECT_THAT(complaint(good, {.parameters = {{"bins", 1}}}), HasSubstr("it must be 0, or a whole number from 2"));
   // What every trainer refuses is in trainer_test.cc; floats are XGBoost's alone.
   Samples feature = good;
   feature.features.values[5] = 1e39;

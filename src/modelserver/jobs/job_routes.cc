@@ -43,8 +43,7 @@ Response Refusal(unsigned status, std::string_view reason) {
 Response ResponseOf(const JobView& job, std::string result) {
   if (job.state == JobState::kDone) return Zip(std::move(result), job.name);
   const unsigned status = job.state != JobState::kFailed ? 503 : job.is_server_fault ? 500 : 400;
-  return Refusal(status,
-                 fmt::format("the training is {}: {}; GET {}{}/log", Name(job.state), job.reason, kJobs, job.id));
+  return Refusal(status, fmt::format("training {}: {}; GET {}{}/log", Name(job.state), job.reason, kJobs, job.id));
 }
 
 bool IsAsync(const Request& request) { return ToLowerAscii(request.headers.Get("Prefer")).contains("respond-async"); }
