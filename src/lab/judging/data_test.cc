@@ -200,7 +200,8 @@ TEST(PlanFolds, FoldsAndMachinesWithoutAUsableRow_AreNotCounted) {
   EXPECT_THAT(by_column.folds, SizeIs(2));
   EXPECT_EQ(by_column.description, "out of fold: 2 by column f");
   const auto by_group = PlanFolds(data, {.folds = "", .group = "node"}, groups, usable).value();
-  EXPECT_EQ(by_group.description, "out of fold: 2, each without some complete node, of 2 in all");
+  EXPECT_EQ(by_group.description,
+            "out of fold: 2 values of column node in 2 folds, each predicted by a model of the others");
   EXPECT_EQ(PlanFolds(data, {}, {}, usable).value().description, "out of fold: 2 blocks of consecutive rows");
 }
 

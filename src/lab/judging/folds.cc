@@ -36,8 +36,8 @@ std::string DescriptionOf(size_t folds, const FoldColumns& columns, std::span<co
   if (columns.folds.empty()) {
     std::set<uint32_t> usable;
     for (const size_t row : rows) usable.insert(groups[row]);
-    return fmt::format("out of fold: {}, each without some complete {}, of {} in all", folds, columns.group,
-                       usable.size());
+    return fmt::format("out of fold: {} values of column {} in {} folds, each predicted by a model of the others",
+                       usable.size(), columns.group, folds);
   }
   return fmt::format("out of fold: {} by column {}{}", folds, columns.folds,
                      groups.empty() ? std::string() : fmt::format(", no {} on both sides", columns.group));

@@ -33,17 +33,16 @@ std::string ComponentJson(const Figures& figures) {
 }
 
 constexpr std::string_view kLimits = R"(
-## What it must not be used for
+## Do not use it for
 
-* **Another machine.** Watts depend on the processor, its firmware and settings, memory, disks, fans and power supply.
-  A model says nothing of machines that it was not trained on, unless they were judged as such: by leaving out whole
-  machines (`--group`), as said above where it was done.
-* **Inputs outside of the domain above.** What a load does that the training has not seen is not known; trees repeat
-  their last value there, lines go on. `kepler-model evaluate` counts such rows.
-* **Other meanings of the inputs.** Every feature must mean the same as in training: of the whole node, the same events,
-  per the same unit of time.
-* **In place of a meter.** Where the machine has one, read it. The errors above are means; single rows are further off.
-* **Processes.** It tells the power of the node. How that is split over what ran is another matter.
+* **Other machines.** Power depends on the processor, its firmware and settings, memory, disks, fans and power supply.
+  The errors above hold for other machines only if whole machines were left out of training (`--group`).
+* **Features outside the training range above.** There the error is unknown: trees repeat their last value, and lines
+  continue. `kepler-model evaluate` counts such rows.
+* **Features with another meaning.** Each feature must have the meaning of training: of the whole node, with the same
+  events and the same unit of time.
+* **Machines with a meter.** Read the meter. The errors above are means; single rows have larger errors.
+* **Processes.** The model predicts the power of the node, not the shares of its processes.
 )";
 
 /// So that Markdown shows it as it is, in a table too. Words like cpu_cycles need no help.

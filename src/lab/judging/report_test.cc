@@ -76,7 +76,7 @@ TEST(ModelCard, SaysWhatItIsAndWhatItIsNotFor) {
   EXPECT_THAT(card, HasSubstr("| cpu_cycles | 1 | 5 |\n"));
   EXPECT_THAT(card, HasSubstr("| package | auto: linear | 4 | 1.500 | 2.50 | 0.7500 | 8.000 |\n"));
   EXPECT_THAT(card, HasSubstr("Judged out of fold: 2 by column block."));
-  EXPECT_THAT(card, HasSubstr("## What it must not be used for\n"));
+  EXPECT_THAT(card, HasSubstr("## Do not use it for\n"));
 }
 
 TEST(ModelCard, SaysWhatItIsOnEachMachine) {
