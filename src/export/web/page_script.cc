@@ -105,9 +105,10 @@ std::string_view PageScript() {
     const zone = zones[column];
     if (!zone) return;
     const at = Date.parse(answer.time);
-    // After a connect, the first event repeats the last tick of the history or of the stream before.
-    if (points.length > 0 && points[points.length - 1].at === at) return;
-    points.push({at, active: zone.active_watts === undefined ? null : zone.active_watts, idle: zone.idle_watts || 0});
+    // After a connect, the first event repeats the last tick of the history or of the stream before. The history may
+    // still have to be drawn.
+    if (points.length === 0 || points[points.length - 1].at !== at)
+      points.push({at, active: zone.active_watts === undefined ? null : zone.active_watts, idle: zone.idle_watts || 0});
     while (points.length > 0 && at - points[0].at > 3600000) points.shift();
     draw();
   };
