@@ -93,12 +93,13 @@ std::optional<model::Accuracy> ErrorOf(const Cursor& metadata, model::Component 
   return model::Accuracy{.rows = 0, .mae_watts = number("mae"), .mape = std::max(number("mape"), 0.0), .r2 = 0};
 }
 
+/// The model server writes -1 for an error that it does not know.
 std::string Stated(const Cursor& metadata) {
   std::string text;
   const auto members = metadata.Members();
   for (const auto& [key, value] : **members)
     if (key.ends_with("mae") || key.ends_with("mape"))
-      if (const auto number = metadata.At(value).Number())
+      if (const auto number = metadata.At(value).Number(); number && *number >= 0)
         text += fmt::format("{}{} {}", text.empty() ? "" : ", ", key, *number);
   return text;
 }

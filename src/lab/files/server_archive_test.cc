@@ -13,7 +13,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 constexpr char kMetadata[] =
-    R"({"model_name":"XgboostFitTrainer_0","output_type":"DynPower","package_mae":3.5,"mape":null,)"
+    R"({"model_name":"XgboostFitTrainer_0","output_type":"DynPower","package_mae":3.5,"core_mape":-1,"mape":null,)"
     R"("machine_spec":{"processor":"amd","cores":8}})";
 constexpr char kBooster[] =
     R"({"learner":{"objective":{"name":"reg:squarederror"},"learner_model_param":{"base_score":"1E1","num_feature":"1"},)"
