@@ -133,6 +133,15 @@ class ImportPipelineTest(ModelTest):
             self.assertIn(words, ended.stderr)
         self.assertFalse(os.path.exists(self.path("store")))
 
+    def test_the_pipeline_may_be_the_working_directory_but_not_the_output(self):
+        for output in (".", "store", "../lab-v1/a/b"):
+            ended = run("import", "--pipeline=.", f"--output={output}", cwd=self.pipeline)
+            self.assertEqual(1, ended.returncode, ended.stderr)
+            self.assertIn("use an output directory outside of it", ended.stderr)
+        ended = run("import", "--pipeline=.", f"--output={self.path('store')}", cwd=self.pipeline)
+        self.assertEqual(0, ended.returncode, ended.stderr)
+        self.assertIn("lab-v1-", ended.stdout)
+
     def test_models_of_another_pipeline_are_not_mixed_with_these(self):
         self.write("store/old/model.json", "{}")
         ended = run("import", f"--pipeline={self.pipeline}", f"--output={self.path('store')}")

@@ -201,6 +201,19 @@ Result<std::optional<OtherMachines>> ReadOthers(const PipelineImport& config) {
   return others;
 }
 
+/// The absolute path without "." and "..". Its last part is the name of the pipeline.
+std::filesystem::path DirectoryOf(const std::string& path) {
+  return std::filesystem::absolute(path + "/.").lexically_normal().parent_path();
+}
+
+/// The results would be files of the pipeline, and the next import would read them.
+Status CheckOutside(const PipelineImport& config) {
+  const std::string pipeline = DirectoryOf(config.pipeline).string();
+  if (!(DirectoryOf(config.output).string() + "/").starts_with(pipeline + "/")) return {};
+  return Fail(ErrorKind::kInvalid, fmt::format("{}: it is in the pipeline {}; use an output directory outside of it",
+                                               config.output, config.pipeline));
+}
+
 /// Refuses a directory with models that this import does not replace: they would be served, but index.json would not
 /// list them.
 Status CheckOutput(const std::string& directory, std::span<const StoredModel> models) {
@@ -222,8 +235,8 @@ Status CheckOutput(const std::string& directory, std::span<const StoredModel> mo
 
 Status ImportPipeline(const PipelineImport& config) {
   KEPLER_TRY(const auto others, ReadOthers(config));
-  // The name of the directory is that of the pipeline.
-  modelserver::ModelTree tree(std::filesystem::path(config.pipeline + "/.").lexically_normal().parent_path().string());
+  KEPLER_CHECK_OK(CheckOutside(config));
+  modelserver::ModelTree tree(DirectoryOf(config.pipeline).string());
   KEPLER_TRY(const auto index, tree.Scan());
   KEPLER_CHECK_OK(CheckOutput(config.output, index->models));
   Results results;
