@@ -7,15 +7,19 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import venv
 from pathlib import Path
 from statistics import median
+
+import small_tables
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "data" / "nx12.csv"
 PEER = ROOT / "bench" / "models_peer.py"
 SINGLE_THREADED = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
 BUDGET = 0.5
+MAX_SMALL_RATIO = 1.2
 
 # Ours, and the same of theirs.
 GRID = {"linear": "ols", "sgd": "sgd", "polynomial": "polynomial", "knn": "knn", "svr": "svr",
@@ -56,15 +60,21 @@ def ours(build, split, trainers, groups):
             for group, component, trainer, seconds, mae, columns in rows]
 
 
+def judged_by_peers(python, tasks):
+    """CPU seconds and MAE of each task."""
+    out = subprocess.run([python, "-B", PEER], check=True, input=json.dumps(tasks), stdout=subprocess.PIPE, text=True,
+                         env=os.environ | SINGLE_THREADED).stdout
+    return json.loads(out)
+
+
 def theirs(python, split, trainers, cells):
     """The same for their trainers, on the groups, columns and components of `cells`."""
     tasks = {(cell.group, cell.component): cell.columns for cell in cells}
-    wanted = [{"group": group, "component": component, "columns": columns, "trainer": trainer, "split": split}
+    wanted = [{"group": group, "component": component, "columns": columns, "trainer": trainer, "split": split,
+               "data": str(DATA), "target": f"{component}_power"}
               for (group, component), columns in tasks.items() for trainer in trainers]
-    out = subprocess.run([python, "-B", PEER, DATA], check=True, input=json.dumps(wanted), stdout=subprocess.PIPE, text=True,
-                         env=os.environ | SINGLE_THREADED).stdout
     return [Cell(task["group"], task["component"], task["trainer"], *figures, task["columns"])
-            for task, figures in zip(wanted, json.loads(out), strict=True)]
+            for task, figures in zip(wanted, judged_by_peers(python, wanted), strict=True)]
 
 
 def seconds_of(cells, trainer):
@@ -118,16 +128,69 @@ def show_accuracy(build, python):
     return misses == 0
 
 
+def mae_of_auto(build, table, path):
+    """The error that `kepler-model train` states for rows that the fit has not seen."""
+    group = ["--group=node"] if "node" in table.rows[0] else []
+    out = subprocess.run([build / "src/apps/kepler-model/kepler-model", "train", f"--data={path}", "--json", "--folds=fold",
+                          f"--features={','.join(table.features)}", f"--target={table.target}",
+                          f"--output={path.with_suffix('')}", *group],
+                         check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                         env=os.environ | SINGLE_THREADED).stdout
+    return json.loads(out)["mae"]
+
+
+def show_ratios(name, ratios):
+    print(f"{name:32} {len(ratios):6} {median(ratios):7.3f} {max(ratios):7.2f} {sum(r > MAX_SMALL_RATIO for r in ratios):10}")
+
+
+def show_small_tables(build, python, seed):
+    """A row for each table, then summaries. True if the goals are kept."""
+    tables = small_tables.draw_all(seed)
+    trainers = [*PEERS, "chosen"]
+    maes = []
+    with tempfile.TemporaryDirectory() as home:
+        paths = [Path(home) / f"{i}.csv" for i in range(len(tables))]
+        for table, path in zip(tables, paths):
+            small_tables.write(table, path)
+            maes.append({"auto": mae_of_auto(build, table, path)})
+        tasks = [{"data": str(path), "columns": table.features, "target": table.target, "split": "fold", "trainer": trainer}
+                 for table, path in zip(tables, paths) for trainer in trainers]
+        for task, (_, mae) in zip(tasks, judged_by_peers(python, tasks), strict=True):
+            maes[paths.index(Path(task["data"]))][task["trainer"]] = mae
+    print(f"{'table':40} {'rows':>4} {'auto':>7} {'OLS':>7} {'GBR':>7} {'XGB':>7} {'chosen':>7} ratio (MAE in W)")
+    ratios = collections.defaultdict(list)
+    for table, mae in zip(tables, maes):
+        best = min(mae[peer] for peer in PEERS)
+        for trainer in mae:
+            ratios[trainer].append(mae[trainer] / best)
+        ratios[table.kind].append(mae["auto"] / best)
+        print(f"{table.kind + ', ' + table.name:40} {len(table.rows):4} {mae['auto']:7.2f} "
+              f"{' '.join(f'{mae[trainer]:7.2f}' for trainer in trainers)} {mae['auto'] / best:5.2f}")
+    print(f"\n{'error / best of OLS, GBR, XGB':32} tables  median   worst above {MAX_SMALL_RATIO:.2f}")
+    for kind in dict.fromkeys(table.kind for table in tables):
+        show_ratios(f"auto, {kind}", ratios[kind])
+    for trainer in ["auto", *trainers]:
+        show_ratios(trainer, ratios[trainer])
+    return median(ratios["auto"]) <= 1 and max(ratios["auto"]) <= MAX_SMALL_RATIO
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("build", type=Path, help="build directory")
     parser.add_argument("--accuracy", action="store_true", help="how near auto and linear come, instead of what training costs")
+    parser.add_argument("--small-tables", action="store_true", help="errors of auto on tables of 100 to 200 rows")
+    parser.add_argument("--seed", type=int, default=1, help="with --small-tables: another seed draws other tables")
     parser.add_argument("--python", type=Path, help="an interpreter that has scikit-learn and xgboost (default: one is made)")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--strict", action="store_true", help="exit 1 if a budget is exceeded")
     options = parser.parse_args()
     python = options.python or python_with_peers()
-    good = show_accuracy(options.build, python) if options.accuracy else show_grid(options.build, python, options.rounds)
+    if options.small_tables:
+        good = show_small_tables(options.build, python, options.seed)
+    elif options.accuracy:
+        good = show_accuracy(options.build, python)
+    else:
+        good = show_grid(options.build, python, options.rounds)
     return 1 if options.strict and not good else 0
 
 

@@ -9,10 +9,11 @@
 #     Cost of BPF accounting: a context switch and a short-lived process with and without the agent, a tick with 1,000,
 #     10,000 and 25,000 processes and BPF or /proc, 20,000 thread exits per second. Needs root, or CAP_BPF and CAP_PERFMON.
 #     Takes about seven minutes.
-#   tools/bench.sh models [--build DIR] [--strict] [--rounds N] [--accuracy] [--python FILE]
+#   tools/bench.sh models [--build DIR] [--strict] [--rounds N] [--accuracy | --small-tables [--seed N]] [--python FILE]
 #     Power models on data/nx12.csv compared with scikit-learn and XGBoost: CPU seconds of training, or with --accuracy
-#     errors of predictions. The first run installs both with pip into build/models-venv; --python FILE is an interpreter that
-#     has them. Takes one minute, with --accuracy four.
+#     errors of predictions. --small-tables compares the errors of `kepler-model train --trainer=auto` on 61 tables of 100 to
+#     200 rows from data/; another --seed draws other tables. The first run installs both libraries with pip into
+#     build/models-venv; --python FILE is an interpreter that has them. Takes one minute, with an option four.
 #   tools/bench.sh meters [--build DIR] [--strict] [--processes N] [--rounds N]
 #     What four meters of the machine with ten sensors add to a tick, to memory and to the number of threads. Takes one minute.
 #   tools/bench.sh exporters [--build DIR] [--strict] [--source bpf|procfs] [--processes N] [--rounds N]
@@ -37,7 +38,7 @@ case "${1:-}" in
   agent | activity | exporters | meters | models | report | screens | server) bench=$1; shift ;;
 esac
 programs=(kepler sleepers yardstick scrapers context_switches process_lives thread_exits)
-[ "$bench" != models ] || programs=(model_training)
+[ "$bench" != models ] || programs=(model_training kepler-model)
 [ "$bench" != report ] || programs=(kepler)
 [ "$bench" != server ] || programs=(kepler-model request_rate)
 build=
