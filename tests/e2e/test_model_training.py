@@ -173,6 +173,13 @@ class TrainingTest(TrainingServer):
             self.assertEqual(status, 500, answer)
             self.assertIn(b"signal 9", answer)
 
+    def test_a_job_that_cannot_be_written_is_a_fault_of_the_server(self):
+        with self.training() as server:
+            os.rmdir(self.path("jobs"))
+            self.write("jobs", "a file")
+            status, _, answer = self.train(server, request())
+            self.assertEqual((status, answer.count(b"Not a directory")), (500, 1), answer)
+
     def test_no_training_delays_an_answer(self):
         body, times = GO_BODY % "true", []
         with self.training() as server, futures.ThreadPoolExecutor(1) as pool:

@@ -62,7 +62,7 @@ void OnTrain(JobQueue& queue, const Request& request, const Responder& answer) {
   if (!is_async)
     job.done = [answer](const JobView& ended, std::string result) { answer(ResponseOf(ended, std::move(result))); };
   const auto id = queue.Add(std::move(job));
-  if (!id) return answer(Refusal(503, id.error().message));
+  if (!id) return answer(Refusal(id.error().kind == ErrorKind::kUnavailable ? 503 : 500, id.error().message));
   if (!is_async) return;
   Response accepted = Json(202, WriteJob(queue.Find(*id).value_or(JobView{})) + "\n");
   accepted.headers = {{"Location", std::string(kJobs) + *id}, {"Preference-Applied", "respond-async"}};
