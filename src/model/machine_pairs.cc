@@ -66,6 +66,11 @@ Result<MachineSpec> ReadMachinePairs(std::string_view text) {
     KEPLER_CHECK_OK(SetPair(key, Trim(pair->substr(end + 1)), machine));
   }
   KEPLER_CHECK_OK(CheckCores(machine));
+  // A file may have such numbers, because a container can see the threads of a core, but one of its CPUs.
+  if (machine.cores > 0 && machine.threads_per_core > machine.cores)
+    return Fail(ErrorKind::kMalformed,
+                fmt::format("threads_per_core: {} is more than the {} cores; cores are logical CPUs",
+                            machine.threads_per_core, machine.cores));
   return machine;
 }
 

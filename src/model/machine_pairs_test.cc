@@ -47,6 +47,7 @@ TEST(MachinePairs, MissingOrMalformed_NamesThePair) {
   EXPECT_THAT(ErrorOf("processor=" + std::string(100'000, 'a')), HasSubstr("is not a name"));
   EXPECT_THAT(ErrorOf("memory=8,memory_gib=9"), HasSubstr("memory_gib appears twice"));
   EXPECT_THAT(ErrorOf("processor=x,=8"), HasSubstr("unknown key \"\""));
+  EXPECT_THAT(ErrorOf("cores=4,threads_per_core=8"), HasSubstr("8 is more than the 4 cores; cores are logical CPUs"));
   EXPECT_THAT(ErrorOf("cores=1,chips=2"), HasSubstr("2 is more than the 1 cores"));
 }
 
