@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -31,9 +33,14 @@ code,td a,h1{{overflow-wrap:anywhere}} td:first-child a{{display:block;min-width
 </style></head><body>
 )";
 
-std::string Number(const Stated& stated, std::string_view key) {
-  const auto found = stated.find(key);
-  return found == stated.end() ? "" : fmt::format("{:.2f}", found->second);
+/// The largest error of a component. A published archive may state the MAPE of its memory as that of the model.
+std::string LargestError(const Stated& stated, std::string_view of_model) {
+  const auto whole = stated.find(of_model);
+  std::optional<double> largest;
+  for (const auto& [key, number] : stated)
+    if (key.ends_with(fmt::format("_{}", of_model))) largest = std::max(largest.value_or(number), number);
+  if (!largest && whole != stated.end()) largest = whole->second;
+  return largest ? fmt::format("{:.2f}", *largest) : "";
 }
 
 std::string MachineText(const StoredModel& model) {
@@ -56,7 +63,7 @@ std::string Row(const StoredModel& model) {
       "<tr><td><a href=\"{}\">{}</a></td><td>{}</td><td class=\"more\">{}</td><td class=\"more\">{}</td>"
       "<td class=\"more\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>\n",
       CardPath(model), EscapeName(model.name), MachineText(model), SourceText(model), model::Name(model.output),
-      EscapeHtml(model.group), Number(model.stated, "mae"), Number(model.stated, "mape"));
+      EscapeHtml(model.group), LargestError(model.stated, "mae"), LargestError(model.stated, "mape"));
 }
 
 /// Lines of a card: a name and a value that is HTML.

@@ -37,6 +37,12 @@ TEST_F(ModelPagesTest, TheListIsByMachineGroupAndError) {
   EXPECT_THAT(page, Not(HasSubstr("<script")));
 }
 
+TEST_F(ModelPagesTest, TheListStatesTheErrorsOfTheWorstComponent) {
+  files.Write(std::string(testing::kGroupDir) + "SVRRegressorTrainer_1.zip",
+              testing::Archive({.name = "SVRRegressorTrainer_1", .mae = 70, .mape = 3, .mape_of_component = 31}));
+  EXPECT_THAT(List(), HasSubstr("<td class=\"n\">70.00</td><td class=\"n\">31.00</td>"));
+}
+
 TEST_F(ModelPagesTest, TheCardStatesErrorsAndFiles) {
   List();
   const StoredModel& own = *index->FindOwn("epyc");

@@ -17,7 +17,8 @@ struct ArchiveOptions {
   std::string output = "AbsPower";
   std::string features = R"(["bpf_cpu_time_ms","bpf_page_cache_hit"])";
   double mae = 5;
-  std::optional<double> mape{};  // nothing: twice the MAE
+  std::optional<double> mape{};               // nothing: twice the MAE
+  std::optional<double> mape_of_component{};  // nothing: mape
   std::string component = "package";
   std::string model_file = "package.pkl";
 };
@@ -28,7 +29,7 @@ inline std::string Archive(const ArchiveOptions& options) {
       R"({{"model_name":"{}","model_class":"scikit","model_file":"{}.json","features":{},"fe_files":[],"output_type":"{}",)"
       R"("mae":{},"mape":{},"{}_mae":{},"{}_mape":{}}})",
       options.name, options.name, options.features, options.output, options.mae, mape, options.component, options.mae,
-      options.component, mape);
+      options.component, options.mape_of_component.value_or(mape));
   const std::string list = fmt::format(R"({{"{}":{{"model_file":"{}","features":{},"fe_files":["scaler.pkl"]}}}})",
                                        options.component, options.model_file, options.features);
   const std::vector<lab::files::Member> members = {{options.name + ".json", list},
