@@ -183,7 +183,7 @@ class MadeUpData(ModelTest):
         data, out = self.write("fleet.csv", made_up()), self.path("out.csv")
         said = self.train(data, "model", "--group=machine", f"--predictions={out}", *self.FEATURES)
         self.assertEqual(said["n"], 60)
-        self.assertIn("3 in all", said["judged"])
+        self.assertIn("3 values of column machine", said["judged"])
         rows = [float(row["package_power"]) for row in rows_of(data)]
         predicted = [float(row["prediction"]) for row in rows_of(out)]
         # Machine a idles at 20 W, the mean of the others at 35 W: who has seen a would know.
@@ -194,7 +194,7 @@ class MadeUpData(ModelTest):
 
     def test_several_machines_are_left_out_in_turn_unless_folds_are_given(self):
         data = self.write("fleet.csv", made_up())
-        self.assertIn("3 in all", self.train(data, "model", *self.FEATURES)["judged"])
+        self.assertIn("3 values of column machine", self.train(data, "model", *self.FEATURES)["judged"])
         self.assertIn("MAPE by machine: median ", self.succeed("train", f"--data={data}", f"--output={self.path('model')}",
                                                                *self.FEATURES))
         single = self.train(self.write("one.csv", made_up(["a"])), "model", *self.FEATURES)
@@ -371,7 +371,7 @@ class MadeUpData(ModelTest):
         self.assertEqual(sorted(os.listdir(self.path("model"))), ["card.md", "model.json", "notes.txt"])
         self.assertIn(b"kepler_model", self.read("model/model.json"))
         card = self.read("model/card.md").decode()
-        for words in ("node.csv`, 20 rows", "SHA-256", "| cpu_cycles |", "5 blocks", "must not be used"):
+        for words in ("node.csv`, 20 rows", "SHA-256", "| cpu_cycles |", "5 blocks", "Do not use it for"):
             self.assertIn(words, card)
 
 

@@ -355,7 +355,7 @@ class ServerArchives(FilesTest):
         self.assertEqual(self.predicted("got", ROWS), [12 + 8 / 500, 44])
         self.assertEqual(json.loads(self.read("got/model.json"))["machine"]["processor"], "intel_xeon")
         card = self.read("got/card.md").decode()
-        for words in ("earlier training", "The file states no errors", "SHA-256", "SGDRegressorTrainer_0.zip", "power that load adds", "must not be used"):
+        for words in ("earlier training", "The file states no errors", "SHA-256", "SGDRegressorTrainer_0.zip", "power that load adds", "Do not use it for"):
             self.assertIn(words, card)
         self.succeed("export", f"--model={self.path('got')}", f"--output={self.path('ours.zip')}")
         self.take(self.path("ours.zip"), output="back")
