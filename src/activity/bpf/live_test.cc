@@ -45,6 +45,7 @@ using BpfBehaviour = ActivityBehaviour<BpfFactory>;
 
 /// The record comes after a grace period of RCU; the process has left the list of tasks before.
 TEST_F(BpfBehaviour, BusyProcessThatEndsRightBeforeAScan_IsInThatScan) {
+  Scan();
   RepeatWhereUnreported([&]() -> Miss {
     Worker worker([] { BurnCpu(std::chrono::milliseconds(40)); });
     const pid_t pid = worker.pid();
