@@ -5,8 +5,10 @@
 
 Each LAYOUT is a folder in the OCI image layout with one image (podman save --format oci-dir). ARCHIVE holds them as NAME:
 one image as it is, images of several architectures behind one index. With one image it also has the manifest.json of
-docker's own format: docker reads the OCI layout only from version 25 on. The same layouts give the same bytes.
+docker's own format: docker reads the OCI layout only from version 25 on. The layers in the layouts are compressed again, with
+gzip's best compression: podman 4.3 has no option for it. The same layouts give the same bytes.
 """
+import gzip
 import hashlib
 import io
 import json
@@ -26,12 +28,38 @@ def blob_path(digest: str) -> str:
     return "blobs/" + digest.replace(":", "/")
 
 
+def replace_blob(layout: str, descriptor: dict, content: bytes) -> None:
+    """Puts content in place of the blob of the descriptor."""
+    os.remove(os.path.join(layout, blob_path(descriptor["digest"])))
+    descriptor.update(digest="sha256:" + hashlib.sha256(content).hexdigest(), size=len(content))
+    with open(os.path.join(layout, blob_path(descriptor["digest"])), "wb") as file:
+        file.write(content)
+
+
+def read_index(layout: str) -> dict:
+    index = read_json(layout, "index.json")
+    if len(index["manifests"]) != 1:
+        raise ValueError(f"{layout} has {len(index['manifests'])} images instead of one")
+    return index
+
+
+def compress_layers(layout: str) -> None:
+    index = read_index(layout)
+    image = index["manifests"][0]
+    manifest = read_json(layout, blob_path(image["digest"]))
+    for layer in manifest["layers"]:
+        if layer["mediaType"].endswith("+gzip"):
+            with gzip.open(os.path.join(layout, blob_path(layer["digest"]))) as file:
+                replace_blob(layout, layer, gzip.compress(file.read(), mtime=0))
+    replace_blob(layout, image, json.dumps(manifest).encode())
+    with open(os.path.join(layout, "index.json"), "w", encoding="ascii") as file:
+        json.dump(index, file)
+
+
 def described(layout: str) -> dict:
     """The descriptor of the layout's one image, with its platform."""
-    manifests = read_json(layout, "index.json")["manifests"]
-    if len(manifests) != 1:
-        raise ValueError(f"{layout} has {len(manifests)} images instead of one")
-    descriptor = {key: manifests[0][key] for key in ("mediaType", "digest", "size")}
+    image = read_index(layout)["manifests"][0]
+    descriptor = {key: image[key] for key in ("mediaType", "digest", "size")}
     config = read_json(layout, blob_path(read_json(layout, blob_path(descriptor["digest"]))["config"]["digest"]))
     platform = {key: config[key] for key in ("architecture", "os", "variant") if config.get(key)}
     return {**descriptor, "platform": platform}
@@ -61,6 +89,8 @@ def contents(name: str, layouts: list[str]) -> dict[str, bytes]:
 
 
 def main(name: str, archive: str, *layouts: str) -> None:
+    for layout in layouts:
+        compress_layers(layout)
     files = contents(name, list(layouts))
     blobs = {}
     for layout in layouts:

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Tests of tools/image_archive.py."""
+import gzip
 import hashlib
 import json
 import os
@@ -14,6 +15,8 @@ NAME = "localhost/kepler:1"
 
 
 class ImageArchive(unittest.TestCase):
+    LAYER = b"".join(b"file %d of the layer of " % (number * number) for number in range(10_000))
+
     def setUp(self):
         self.directory = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, self.directory)
@@ -24,13 +27,14 @@ class ImageArchive(unittest.TestCase):
         folder = os.path.join(self.directory, architecture)
         os.makedirs(f"{folder}/blobs/sha256")
 
-        def put(content):
+        def put(content, media_type="application/x"):
             digest = hashlib.sha256(content).hexdigest()
             with open(f"{folder}/blobs/sha256/{digest}", "wb") as file:
                 file.write(content)
-            return {"mediaType": "application/x", "digest": f"sha256:{digest}", "size": len(content)}
+            return {"mediaType": media_type, "digest": f"sha256:{digest}", "size": len(content)}
         config = put(json.dumps({"architecture": architecture, "os": "linux"}).encode())
-        manifest = put(json.dumps({"config": config, "layers": [put(b"layer of " + architecture.encode())]}).encode())
+        layer = put(gzip.compress(self.LAYER + architecture.encode(), 1), "application/vnd.oci.image.layer.v1.tar+gzip")
+        manifest = put(json.dumps({"config": config, "layers": [layer]}).encode())
         with open(f"{folder}/index.json", "w", encoding="ascii") as file:
             json.dump({"manifests": [{**manifest, "annotations": {"x": "y"}}] * images}, file)
         return folder
@@ -55,7 +59,9 @@ class ImageArchive(unittest.TestCase):
         self.assertEqual(entry["platform"], {"architecture": "amd64", "os": "linux"})
         (docker,) = json.loads(files["manifest.json"])
         self.assertEqual(docker["RepoTags"], [NAME])
-        self.assertEqual(files[docker["Layers"][0]], b"layer of amd64")
+        layer = files[docker["Layers"][0]]
+        self.assertEqual(gzip.decompress(layer), self.LAYER + b"amd64")
+        self.assertLess(len(layer), len(gzip.compress(self.LAYER + b"amd64", 5)), "compressed again")
         self.assertEqual(docker["Config"], "blobs/" + manifest["config"]["digest"].replace(":", "/"))
 
     def test_two_architectures_behind_one_index(self):
