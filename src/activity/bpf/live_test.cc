@@ -49,7 +49,6 @@ TEST_F(BpfBehaviour, BusyProcessThatEndsRightBeforeAScan_IsInThatScan) {
   RepeatWhereUnreported([&]() -> Miss {
     Worker worker([] { BurnCpu(std::chrono::milliseconds(40)); });
     const pid_t pid = worker.pid();
-    Scan();
     Forget();
     worker.Step();
     Scan();
