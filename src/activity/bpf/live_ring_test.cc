@@ -98,7 +98,8 @@ TEST(BpfRing, Full_WhatIsDroppedIsItsCgroups) {
   EXPECT_GT(residual, Nanoseconds(0));
   EXPECT_EQ(status.lost.count(), 0);
   EXPECT_GE(status.audit.charged, residual);
-  EXPECT_GE(short_lived + dropped("task") + dropped("unreported"), ends);
+  // Ends of other tasks hide a few unreported ones until the machine is quiet (unreported_ends.h). Their time is below.
+  EXPECT_GE(short_lived + dropped("task") + dropped("unreported"), ends - ends / 1000);
   const Nanoseconds most = cgroup->Usage() - before_sample;
   EXPECT_LE(given + residual, most + before_move);
   EXPECT_GE(given + residual, least - least / 1000);
