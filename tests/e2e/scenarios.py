@@ -161,12 +161,12 @@ def short_lived(count, source=None, tolerance=0.01):
 
 
 def at_rest(agent, pid):
-    """A scrape, and the CPU time of the process's cgroup at its tick: nothing ran in it meanwhile. Right after a start its
-    shell is still on the way to its gate."""
+    """A scrape, and the CPU time of the process's cgroup at its tick: nothing ran in it meanwhile, nor while the records of
+    its ended processes were on their way. Right after a start its shell is still on the way to its gate."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         used = process_usage_ns(pid)
-        scrape = agent.scrape_after()
+        scrape = agent.scrape_after(time.time() + SETTLED)
         if process_usage_ns(pid) == used:
             return scrape, used
     raise AssertionError(f"the cgroup of process {pid} was never at rest")
