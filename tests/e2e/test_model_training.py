@@ -137,7 +137,8 @@ class TrainingTest(TrainingServer):
             self.assertEqual([server.request("GET", path)[0] for path in ("/jobs", "/models")], [403, 200])
 
     def test_a_job_that_hangs_is_cancelled_or_ends_in_time(self):
-        slow = {"trainers": ("KNeighborsRegressorTrainer", "SVRRegressorTrainer", "XgboostFitTrainer") * 5}
+        slow = {"trainers": ("KNeighborsRegressorTrainer", "SVRRegressorTrainer", "XgboostFitTrainer") * 5,
+                "prom_response": recording(rows=3000)}
         with self.training("--job-time=2s") as server:
             status, _, answer = self.train(server, request(**slow))
             self.assertIn((status, b"timed_out" in answer), ((503, True), (200, False)), "this machine may be fast")
