@@ -135,12 +135,17 @@ class Figures(unittest.TestCase):
             pid = ("pid", str(process.pid))
 
             def marked(server):
-                return [dict(labels) for time in sorted(server.ended) for labels in server.ended[time] if pid in labels]
+                return [dict(labels) for time in sorted(server.ended) for labels in list(server.ended[time]) if pid in labels]
 
             def states(found):
                 return {labels["state"] for labels in found if "state" in labels}
-            wait_until(lambda: all(any({pid, ("state", "running")} <= set(labels) for labels in list(server.current))
-                                   for server in servers.values()), "series of the process")
+
+            def used(server):
+                wanted = {pid, ("__name__", "kepler_process_cpu_seconds_total")}
+                return max((point.value for push in list(server.complete().values()) for labels, point in push.items()
+                            if wanted <= set(labels)), default=0)
+            # Shown with this time, because the record of its end may be one that the kernel keeps from an agent.
+            wait_until(lambda: all(used(server) > 0.2 for server in servers.values()), "CPU time of the process", 60)
             self.assertEqual([marked(server) for server in servers.values()], [[], []])
             end(process)
             for version, server in servers.items():
