@@ -178,8 +178,9 @@ void CgroupAccounts::Doubt() {
 Nanoseconds CgroupAccounts::Settle(std::span<Booking> bookings, ActivitySample& out, Residuals residuals) {
   Nanoseconds sum{0};
   if (!main_) return sum;
-  const Nanoseconds min = residuals == Residuals::kGiven ? rules_.min_residual : Nanoseconds::max();
+  const Nanoseconds min = residuals == Residuals::kDoubted ? Nanoseconds::max() : rules_.min_residual;
   const auto give = [&](const CgroupNode& node, Nanoseconds time) {
+    if (residuals == Residuals::kDropped) return;
     out.residuals.push_back({.cgroup = node.cgroup, .cpu = time});
     sum += time;
   };

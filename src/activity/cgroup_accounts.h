@@ -49,7 +49,8 @@ struct AccountRules {
 
 enum class Residuals : uint8_t {
   kGiven,
-  kDoubted  // kept for a later scan; dropped if no scan gives it out within AccountRules::doubt_for
+  kDoubted,  // kept for a later scan; dropped if no scan gives it out within AccountRules::doubt_for
+  kDropped   // never given out
 };
 
 class CgroupAccounts {

@@ -109,11 +109,8 @@ Status ProcfsSource::Sample(ActivitySample& out) {
   // The sample has all CPU time of the processes since the scan of the replaced source. Usage from before now must not
   // be given out again as a residual, so the accounts begin with it.
   if (takes_over) accounts_.ReadUsages(clock_.Now(), status_);
-  const Nanoseconds residuals = accounts_.Settle(memberships_.entries(), out);
-  if (booked_)
-    seen += residuals;
-  else
-    out.residuals.clear();  // of usages that a failed scan read: the time of their processes is not booked
+  // A failed scan may have read usages before. The time of their processes is not booked.
+  seen += accounts_.Settle(memberships_.entries(), out, booked_ ? Residuals::kGiven : Residuals::kDropped);
   booked_ = true;
   status_.audit = accounts_.audit();
   out.invisible = Invisible(seen);

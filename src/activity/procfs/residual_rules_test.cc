@@ -70,6 +70,20 @@ TEST_F(ResidualRules, WobblingDifference_IsBookedOnce) {
   EXPECT_EQ(booked, Ticks(1));
 }
 
+TEST_F(ResidualRules, FirstListThatFails_NeitherGivesNorChargesWhatWasUsedSince) {
+  machine_.SetV2("/box", Ticks(100));
+  machine_.Scan();
+  ASSERT_NE(machine_.last_error, "") << "no process is listed";
+  machine_.SetV2("/box", Ticks(130));
+  machine_.ScanWith({.pid = 10, .ticks = 100, .cgroup = "0::/box\n"});
+  EXPECT_THAT(machine_.Residuals(), IsEmpty());
+  EXPECT_EQ(machine_.source().status().audit.charged, Nanoseconds(0));
+  machine_.SetV2("/box", Ticks(150));
+  machine_.ScanWith({.pid = 10, .ticks = 115, .cgroup = "0::/box\n"});
+  EXPECT_THAT(machine_.Residuals(), UnorderedElementsAre(Pair("/box", Ticks(5))));
+  EXPECT_EQ(machine_.source().status().audit.charged, Ticks(5));
+}
+
 TEST_F(ResidualRules, ChildCgroups_AreNotPartOfTheirParentsResidual) {
   machine_.SetV2("/pod", Ticks(100));
   machine_.SetV2("/pod/box", Ticks(60));
