@@ -28,12 +28,13 @@ def blob_path(digest: str) -> str:
     return "blobs/" + digest.replace(":", "/")
 
 
-def replace_blob(layout: str, descriptor: dict, content: bytes) -> None:
-    """Puts content in place of the blob of the descriptor."""
+def replace_blob(layout: str, descriptor: dict, content: bytes) -> dict:
+    """Puts content in place of the blob of the descriptor. Returns the descriptor of the content."""
     os.remove(os.path.join(layout, blob_path(descriptor["digest"])))
-    descriptor.update(digest="sha256:" + hashlib.sha256(content).hexdigest(), size=len(content))
-    with open(os.path.join(layout, blob_path(descriptor["digest"])), "wb") as file:
+    digest = "sha256:" + hashlib.sha256(content).hexdigest()
+    with open(os.path.join(layout, blob_path(digest)), "wb") as file:
         file.write(content)
+    return {**descriptor, "digest": digest, "size": len(content)}
 
 
 def read_index(layout: str) -> dict:
@@ -47,11 +48,13 @@ def compress_layers(layout: str) -> None:
     index = read_index(layout)
     image = index["manifests"][0]
     manifest = read_json(layout, blob_path(image["digest"]))
-    for layer in manifest["layers"]:
+    layers = {layer["digest"]: layer for layer in manifest["layers"]}  # an image may have the same layer twice
+    for digest, layer in layers.items():
         if layer["mediaType"].endswith("+gzip"):
-            with gzip.open(os.path.join(layout, blob_path(layer["digest"]))) as file:
-                replace_blob(layout, layer, gzip.compress(file.read(), mtime=0))
-    replace_blob(layout, image, json.dumps(manifest).encode())
+            with gzip.open(os.path.join(layout, blob_path(digest))) as file:
+                layers[digest] = replace_blob(layout, layer, gzip.compress(file.read(), mtime=0))
+    manifest["layers"] = [layers[layer["digest"]] for layer in manifest["layers"]]
+    index["manifests"] = [replace_blob(layout, image, json.dumps(manifest).encode())]
     with open(os.path.join(layout, "index.json"), "w", encoding="ascii") as file:
         json.dump(index, file)
 

@@ -22,7 +22,7 @@ class ImageArchive(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.directory)
         self.archive = os.path.join(self.directory, "out.tar")
 
-    def layout(self, architecture, images=1):
+    def layout(self, architecture, images=1, layers=1):
         """A folder in the OCI layout, as podman saves it."""
         folder = os.path.join(self.directory, architecture)
         os.makedirs(f"{folder}/blobs/sha256")
@@ -34,7 +34,7 @@ class ImageArchive(unittest.TestCase):
             return {"mediaType": media_type, "digest": f"sha256:{digest}", "size": len(content)}
         config = put(json.dumps({"architecture": architecture, "os": "linux"}).encode())
         layer = put(gzip.compress(self.LAYER + architecture.encode(), 1), "application/vnd.oci.image.layer.v1.tar+gzip")
-        manifest = put(json.dumps({"config": config, "layers": [layer]}).encode())
+        manifest = put(json.dumps({"config": config, "layers": [layer] * layers}).encode())
         with open(f"{folder}/index.json", "w", encoding="ascii") as file:
             json.dump({"manifests": [{**manifest, "annotations": {"x": "y"}}] * images}, file)
         return folder
@@ -82,6 +82,12 @@ class ImageArchive(unittest.TestCase):
         image_archive.main(NAME, self.archive, layout)
         with open(self.archive, "rb") as file:
             self.assertEqual(file.read(), first)
+
+    def test_a_layer_that_an_image_has_twice(self):
+        image_archive.main(NAME, self.archive, self.layout("amd64", layers=2))
+        _, manifest = self.entry(self.read())
+        first, second = manifest["layers"]
+        self.assertEqual(first, second)
 
     def test_a_layout_of_two_images_is_refused(self):
         with self.assertRaisesRegex(ValueError, "has 2 images instead of one"):
