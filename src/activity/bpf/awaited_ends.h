@@ -3,7 +3,8 @@
 //
 // A process leaves the kernel's list of tasks when it is reaped. Its record arrives up to about 30 ms later (RCU; Linux
 // kernel/exit.c: release_task(), delayed_put_task_struct()). A pass between the two gets neither: the time since the
-// previous pass would be split with the energy of the next tick. Processes that no pass has shown are not covered.
+// previous pass would be split with the energy of the next tick. Processes that no pass has shown, or that became busy
+// after the latest pass, are not covered.
 // Collection thread only.
 #include <cstdint>
 #include <utility>
@@ -12,6 +13,8 @@
 #include "activity/activity_source.h"
 #include "activity/bpf/process_files.h"
 #include "activity/bpf/task_table.h"
+#include "base/clock.h"
+#include "bpf/abi.h"
 
 namespace kepler::activity::bpf {
 
@@ -21,21 +24,24 @@ class AwaitedEnds {
   void Note(const ActivitySample& sample);
 
   /// Call before a pass, with the ring drained. Calls `look()`, which pauses and drains the ring, until the records of
-  /// the remembered processes that have left /proc are there, at most kMaxLooks times.
+  /// the remembered processes that have left /proc are there, for at most kMaxWait. Then forgets all processes.
   template <class Look>
-  void Await(const TaskTable& table, ProcessFiles& files, Look&& look) {
+  void Await(const TaskTable& table, ProcessFiles& files, const Clock& clock, Look&& look) {
     std::erase_if(busy_, [&](const Busy& one) { return !table.AwaitsEnd(one.slot) || !files.HasLeft(one.pid); });
-    for (int looks = 0; !busy_.empty() && looks < kMaxLooks; ++looks) {
+    // On a busy machine a pause takes many times longer than kPause, so the time limits the looks, not their number.
+    const BootTime end = clock.Now() + kMaxWait;
+    while (!busy_.empty() && clock.Now() < end) {
       look();
       std::erase_if(busy_, [&](const Busy& one) { return !table.AwaitsEnd(one.slot); });
     }
+    busy_.clear();
   }
 
   static constexpr int kShares = 64;
   /// Less CPU time is not worth a pause.
   static constexpr Nanoseconds kMin = std::chrono::milliseconds(10);
   static constexpr Nanoseconds kPause = std::chrono::milliseconds(2);  // of a look
-  static constexpr int kMaxLooks = 50;
+  static constexpr Nanoseconds kMaxWait{KEPLER_SOON_NS};
 
  private:
   struct Busy {

@@ -18,15 +18,24 @@ class AwaitedEndsTest : public AfterOneScan {
     kernel_.Start({.tid = 60, .tgid = 60, .ran = kMs / 10});
     awaited_.Note(kernel_.Scan());
   }
-  /// Returns the number of looks; `arrives` gets the number of each.
+  /// Returns the number of looks; `arrives` gets the number of each. A look takes `pause`.
   template <class Arrives>
-  int Looks(Arrives arrives) {
+  int Looks(Arrives arrives, Nanoseconds pause = AwaitedEnds::kPause) {
     int looks = 0;
-    awaited_.Await(kernel_.table, kernel_.files, [&] { arrives(++looks); });
+    awaited_.Await(kernel_.table, kernel_.files, kernel_.clock, [&] {
+      kernel_.clock.Advance(pause);
+      arrives(++looks);
+    });
     return looks;
   }
-  int Looks() {
-    return Looks([](int) {});
+  int Looks(Nanoseconds pause = AwaitedEnds::kPause) {
+    return Looks([](int) {}, pause);
+  }
+  /// CPU time of the processes 50 and 60 in one more scan.
+  void Use(uint64_t by_50, uint64_t by_60) {
+    kernel_.living[50].ran += by_50;
+    kernel_.living[60].ran += by_60;
+    awaited_.Note(kernel_.Scan());
   }
   kepler_task EndAfter(int pid, uint64_t more) {
     kernel_.living[pid].ran += more;
@@ -48,9 +57,15 @@ TEST_F(AwaitedEndsTest, BusyProcessWithoutItsRecord_IsAwaitedUntilItComes) {
 
 TEST_F(AwaitedEndsTest, RecordThatNeverComes_IsAwaitedForALimitedTimeAndOnce) {
   EndAfter(50, 25 * kMs);
-  EXPECT_EQ(Looks(), AwaitedEnds::kMaxLooks);
+  EXPECT_EQ(Looks(), AwaitedEnds::kMaxWait / AwaitedEnds::kPause);
+  EXPECT_EQ(Looks(), 0) << "after a failed pass";
   awaited_.Note(kernel_.Scan());
   EXPECT_EQ(Looks(), 0);
+}
+
+TEST_F(AwaitedEndsTest, PausesThatTakeLonger_DoNotMakeTheWaitLonger) {
+  EndAfter(50, 25 * kMs);
+  EXPECT_EQ(Looks(AwaitedEnds::kMaxWait / 2), 2);
 }
 
 TEST_F(AwaitedEndsTest, LivingProcess_IsNotAwaited) { EXPECT_EQ(Looks(), 0); }
@@ -61,14 +76,19 @@ TEST_F(AwaitedEndsTest, ProcessWithItsRecord_IsNotAwaited) {
 }
 
 TEST_F(AwaitedEndsTest, ProcessThatUsedLittle_IsNotAwaited) {
-  EndAfter(60, 25 * kMs);
-  EXPECT_EQ(Looks(), 0);
+  Use(AwaitedEnds::kMin / Nanoseconds(1) - 1, 0);
+  EndAfter(50, 25 * kMs);
+  EXPECT_EQ(Looks(), 0) << "it used the most";
 }
 
-TEST_F(AwaitedEndsTest, ShareBelowOneSixtyFourth_IsNotAwaited) {
-  kernel_.living[50].ran += 20 * kMs;
-  kernel_.living[60].ran += 64 * 20 * kMs;
-  awaited_.Note(kernel_.Scan());
+TEST_F(AwaitedEndsTest, ShareOfOneSixtyFourth_IsAwaited) {
+  Use(20 * kMs, 63 * 20 * kMs);
+  EndAfter(50, 25 * kMs);
+  EXPECT_GT(Looks(), 0);
+}
+
+TEST_F(AwaitedEndsTest, SmallerShare_IsNotAwaited) {
+  Use(20 * kMs, 64 * 20 * kMs);
   EndAfter(50, 25 * kMs);
   EXPECT_EQ(Looks(), 0);
 }

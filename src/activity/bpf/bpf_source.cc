@@ -219,7 +219,7 @@ Status BpfSource::Sample(ActivitySample& out) {
   const BootTime begin = clock_.Now();
   cgroups_.BeginScan(begin);
   Drain();
-  awaited_.Await(table_, files_, [this] {
+  awaited_.Await(table_, files_, clock_, [this] {
     std::this_thread::sleep_for(AwaitedEnds::kPause);
     Drain();
   });
