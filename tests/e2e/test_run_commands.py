@@ -121,9 +121,12 @@ class Commands(unittest.TestCase):
 
     def test_a_running_agent_lists_the_command_as_a_container(self):
         with Agent("--monitor.interval=200ms", config=CONFIG) as agent:
-            command = subprocess.Popen([binary(), "run", *METER, "--", "sh", "-c", "while :; do :; done"], stderr=subprocess.DEVNULL)
+            command = subprocess.Popen([binary(), "run", *METER, "--", "sh", "-c", "echo $$; while :; do :; done"],
+                                       stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
             self.addCleanup(end, command)
-            wait_until(lambda: agent.scrape().series("kepler_container_cpu_watts", runtime="kepler-run", zone="package"), "its series")
+            # Other tests run commands too.
+            own = {"runtime": "kepler-run", "container_id": f"sh-{int(command.stdout.readline())}", "zone": "package"}
+            wait_until(lambda: agent.scrape().series("kepler_container_cpu_watts", **own), "its series")
             command.terminate()
             self.assertEqual(command.wait(30), 128 + signal.SIGTERM)
 

@@ -214,12 +214,13 @@ class Keys(unittest.TestCase):
 
     def test_a_container_opens_its_processes(self):
         require(os.geteuid() == 0, "only root may make cgroups here")
-        command = subprocess.Popen([binary(), "run", f"--config.file={self.agent.config_path}", "--", "sh", "-c", "while :; do :; done"],
-                                   stderr=subprocess.DEVNULL)
+        command = subprocess.Popen([binary(), "run", f"--config.file={self.agent.config_path}", "--", "sh", "-c",
+                                    "echo $$; while :; do :; done"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.addCleanup(end, command)
         self.addCleanup(command.terminate)
-        with Screen(self.url, "--level=container", "--filter=sh", columns=100) as screen:
-            screen.wait_for(r"\n.*\bsh\b.*kepler-run|\n.*kepler-run")
+        name = f"sh-{int(command.stdout.readline())}"  # other tests run commands too
+        with Screen(self.url, "--level=container", f"--filter={name}", columns=100) as screen:
+            screen.wait_for("Containers by watts, 1 of 1")
             screen.press("Enter")
             screen.wait_for(r"Processes of \S+ by watts, 1 of 1")
             screen.wait_for(r"\d sh ")
