@@ -132,7 +132,11 @@ class ReportFromPrometheus(unittest.TestCase):
         honors = page_of_teams("yaml")[1]
         for config in (honors, replace_once(honors, "    honor_labels: true\n", "")):
             with scraped(config) as server:
-                wait_until(lambda server=server: server.query("count(kepler_pod_cpu_joules_total)") >= [2], "pods", 60, period=0.5)
+                # Pods of other tests on this machine are there from the first scrape on, without names.
+                for team in TEAMS:
+                    named = f'{{__name__="kepler_pod_cpu_joules_total",namespace="{team}"}} or ' \
+                            f'{{__name__="kepler_pod_cpu_joules_total",exported_namespace="{team}"}}'
+                    wait_until(lambda server=server, named=named: server.query(named), f"the pod of {team}", 60, period=0.5)
                 self.settled(server, 5)
                 for by, names in (("namespace", TEAMS), ("owner", TEAMS), ("pod", [f"{team}/{one.name}" for team, one in TEAMS.items()])):
                     made, total = lines_of(f"--prometheus=http://127.0.0.1:{server.port}", "--from=1h", f"--by={by}")
