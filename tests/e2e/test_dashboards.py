@@ -32,10 +32,10 @@ SETTINGS = {"monitor": {"interval": "1s"},
             "exporter": {"prometheus": {"debugCollectors": ["go", "process"], "metricsLevel": [
                 "node", "process", "container", "vm", "pod", "namespace", "owner"]}}}
 
-# Once these have a result, every panel should have data.
+# Once these have a result, every panel should have data. Other tests have machines of the name "web".
 READY = ("count(rate(kepler_ticks_total[10s])) == 2",
          "namespace_owner_zone:kepler_owner_cpu_joules:rate5m",
-         *(f"count(sum by ({label}) (sum_over_time({rule}:increase1m{{{label}=~'{plain}|we.*'}}[1m])) > 0) == 2"
+         *(f"count(sum by ({label}) (sum_over_time({rule}:increase1m{{{label}=~'{plain}|we.b.*'}}[1m])) > 0) == 2"
            for rule, label, plain in (("namespace_zone:kepler_pod_cpu_joules", "pod_namespace", "web"),
                                       ("node_container_zone:kepler_container_cpu_joules", "container_name", "server"),
                                       ("node_vm_zone:kepler_vm_cpu_joules", "vm_name", "guest"))))
