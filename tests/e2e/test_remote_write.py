@@ -347,7 +347,7 @@ class Faults(unittest.TestCase):
             begin = time.monotonic()
             agent.scrape_after()
             self.assertEqual(agent.stop(), 0)
-            self.assertLess(time.monotonic() - begin, 10)
+            self.assertLess(time.monotonic() - begin, 30, "the answer lasts for a minute")
 
     def test_certificates_and_tenants_from_files(self):
         require(shutil.which("openssl"), "openssl makes the certificates")
