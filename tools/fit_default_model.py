@@ -36,7 +36,7 @@ class Type:
         first = rows[0]
         self.number = int(first["node_type"])
         name = first["processor"]
-        self.processor = next((p for p in processors if any(fnmatchcase(name, n) for n in p["names"].split("|"))), None)
+        self.processor = next((p for p in processors if is_named(p, name)), None)
         self.vendor = self.processor["vendor"] if self.processor else next((v for v in VENDORS if v in name), None)
         year = float(self.processor["year"]) if self.processor else newest_year(processors, self.vendor)
         cores, chips = float(first["cores"]), float(first["chips"])
@@ -48,6 +48,11 @@ class Type:
 
     def row_name(self):
         return self.processor["processors"] if self.processor else None
+
+
+def is_named(processors, name):
+    patterns = (processors["names"] + "|" + processors["data_names"]).split("|")
+    return any(fnmatchcase(name, pattern) for pattern in patterns if pattern)
 
 
 def newest_year(processors, vendor):

@@ -62,7 +62,7 @@ class Parts(unittest.TestCase):
         self.assertAlmostEqual(solution[1][0], 2.0)
 
     def test_inputs_outside_the_data_are_moved_to_the_edge(self):
-        processor = {"processors": "x", "vendor": "intel", "year": "2015", "names": "intel*", "measured": "yes"}
+        processor = {"processors": "x", "vendor": "intel", "year": "2015", "names": "intel*", "data_names": "", "measured": "yes"}
 
         def server(chips, watts):
             row = {"node_type": "1", "processor": "intel_x", "cores": "8", "chips": str(chips), "memory_gib": "16",

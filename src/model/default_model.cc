@@ -110,4 +110,10 @@ PowerModel DefaultModel(const MachineSpec& machine) {
           .machine = {}};
 }
 
+bool IsListedProcessor(const MachineSpec& machine) {
+  const DefaultTable table = ReadDefaultTable(ShippedTableText()).value();
+  const DefaultTable::Row* const row = FindProcessor(table, machine.cpuid, machine.processor).row;
+  return std::ranges::find(table.processors, row->name, &DefaultTable::Row::name) != table.processors.end();
+}
+
 }  // namespace kepler::model

@@ -28,4 +28,7 @@ inline constexpr WallShare kDramOfWall{.idle = 0.227, .full = 0.166, .mape = 9.3
 /// dram it also contains the error of the share, which was measured on one server only.
 [[nodiscard]] PowerModel DefaultModel(const MachineSpec& machine);
 
+/// Returns false if the model of the machine is that of its vendor's newest processors, or of all processors.
+[[nodiscard]] bool IsListedProcessor(const MachineSpec& machine);
+
 }  // namespace kepler::model

@@ -25,6 +25,7 @@ TEST(FindProcessor, Cpuid_DistinguishesGenerations) {
   EXPECT_EQ(NameOf(CpuId("GenuineIntel", 6, 85, {"avx512_vnni", "avx512f"})), "Intel Cascade Lake");
   EXPECT_EQ(NameOf(CpuId("GenuineIntel", 6, 85, {"avx512_bf16", "avx512_vnni"})), "Intel Cooper Lake");
   EXPECT_EQ(NameOf(CpuId("GenuineIntel", 6, 143)), "Intel Sapphire Rapids");
+  EXPECT_EQ(NameOf(CpuId("GenuineIntel", 15, 4), "intel_xeon"), "Intel NetBurst");
   EXPECT_EQ(NameOf(CpuId("AuthenticAMD", 23, 1)), "AMD Zen");
   EXPECT_EQ(NameOf(CpuId("AuthenticAMD", 23, 49)), "AMD Zen 2");
   EXPECT_EQ(NameOf(CpuId("AuthenticAMD", 25, 1)), "AMD Zen 3");
@@ -55,6 +56,7 @@ TEST(FindProcessor, Name_DistinguishesGenerations) {
 TEST(FindProcessor, Unlisted_IsTheRowOfTheVendor) {
   EXPECT_EQ(NameOf(CpuId("GenuineIntel", 6, 9999)), "other Intel processor");
   EXPECT_EQ(NameOf({}, "amd_epyc"), "other AMD processor");
+  EXPECT_EQ(NameOf({}, "intel_xeon"), "other Intel processor");  // in the data only, it is a NetBurst
   EXPECT_EQ(NameOf(CpuId("0xc0", 8, 3)), "other Arm processor");
   EXPECT_EQ(NameOf(CpuId("HygonGenuine", 99, 1)), "other AMD processor");
   const ProcessorRows found = FindProcessor(Shipped(), {}, "amd_epyc");

@@ -11,6 +11,7 @@
 #include "lab/judging/data.h"
 #include "lab/judging/fitting.h"
 #include "lab/judging/inputs.h"
+#include "model/default_model.h"
 
 namespace kepler::lab::tool {
 namespace {
@@ -57,8 +58,14 @@ void NoteShipped(const Prediction& config, const model::PowerModel& model, const
                  const judging::Inputs& inputs) {
   Note(fmt::format("{}: the mean error on other server types is {} % of the whole machine's power", model.name,
                    model.components.back().unseen->mape));
+  const model::MachineSpec& machine = machines.by_name.at("");
+  if (!model::IsListedProcessor(machine))
+    Note(
+        fmt::format("{}: processor '{}' states no listed generation, so it counts as {}; state the model number, such "
+                    "as processor=intel_xeon_gold_6338",
+                    machines.path, machine.processor, model.name));
   constexpr double kJitter = 1.01;  // clocks of CPUs and of the interval differ
-  const double all = 1000.0 * machines.by_name.at("").cores;
+  const double all = 1000.0 * machine.cores;
   const auto wrong = std::ranges::count_if(inputs.features.values,
                                            [&](double cpu_ms) { return cpu_ms < 0 || cpu_ms > kJitter * all; });
   if (wrong > 0)

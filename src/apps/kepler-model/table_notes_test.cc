@@ -97,5 +97,17 @@ TEST_F(Notes, ModelInTheAgent_CpuTimeThatNoMachineHas) {
   EXPECT_EQ(code_, 0);
 }
 
+TEST_F(Notes, ModelInTheAgent_NameOfManyGenerationsIsNotTheOldest) {
+  Write();
+  const auto predict = [this](std::string_view processor) {
+    return Run(
+        {"predict", "--model=default", "--data=@data.csv", fmt::format("--machine=cores=48,processor={}", processor)});
+  };
+  EXPECT_THAT(predict("intel_xeon"), HasSubstr("processor 'intel_xeon' states no listed generation, so it counts as "
+                                               "other Intel processor; state the model number"));
+  EXPECT_EQ(code_, 0);
+  EXPECT_THAT(predict("intel_xeon_gold_6338"), Not(HasSubstr("generation")));
+}
+
 }  // namespace
 }  // namespace kepler::lab::tool
