@@ -87,6 +87,8 @@ class Builder {
     StoredFile file{.path = path, .relative = relative, .sha256 = {}, .stamp = {}};
     // Without a stamp, the file came after the list of files. The next scan reads it again.
     if (const auto stamp = stamps_.find(relative); stamp != stamps_.end()) file.stamp = stamp->second;
+    if (std::error_code error; fs::is_other(path, error))
+      return Fail(ErrorKind::kInvalid, fmt::format("read {}: it is not a regular file", path));
     KEPLER_TRY(std::string bytes, ReadSmallFile(file.path, kMaxStoredBytes));
     file.sha256 = model::Sha256(bytes);
     return std::pair(std::move(file), std::move(bytes));

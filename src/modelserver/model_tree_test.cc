@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "model/sha256.h"
 #include "modelserver/store_test_util.h"
+#include "testing/fifo.h"
 
 namespace kepler::modelserver {
 namespace {
@@ -15,6 +17,7 @@ using kepler::testing::FakeTree;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
 
 const StoredModel* Find(const ModelIndex& index, std::string_view id) {
   const auto found = std::ranges::find(index.models, id, &StoredModel::id);
@@ -111,6 +114,25 @@ TEST_F(ModelTreeTest, ABrokenFileIsSkippedWithAReason) {
   const auto index = Scan();
   EXPECT_THAT(index->skipped, SizeIs(5));
   EXPECT_THAT(index->models, SizeIs(4));
+}
+
+TEST_F(ModelTreeTest, APipeIsSkippedWithAReason) {
+  testing::WriteStore(files);
+  files.Remove("own/epyc/model.json.sig");
+  for (const char* const path : {"own/pipe/model.json", "linked/model.json", "own/epyc/model.json.sig"}) {
+    std::filesystem::create_directories(std::filesystem::path(files.Path(path)).parent_path());
+    kepler::testing::MakeFifo(files.Path(path));
+  }
+  files.Symlink("own/link", "../linked");
+  const auto index = Scan();
+  EXPECT_EQ(index->FindOwn("epyc"), nullptr) << "its signature cannot be read";
+  std::vector<std::string> skipped;
+  for (const SkippedFile& file : index->skipped) {
+    skipped.push_back(file.relative);
+    EXPECT_THAT(file.reason, HasSubstr("it is not a regular file"));
+  }
+  EXPECT_THAT(skipped, UnorderedElementsAre("own/pipe", "linked", "own/link", "own/epyc"));
+  EXPECT_EQ(Scan(), index) << "nothing has changed";
 }
 
 TEST_F(ModelTreeTest, AnUploadedModelWinsAgainstACopyOfItsName) {

@@ -89,18 +89,19 @@ class Lister {
     if (entry.d_type == DT_REG && !is_of_interest) return {};
     struct stat info{};
     const bool is_directory = entry.d_type == DT_DIR || (fstatat(parent, name, &info, 0) == 0 && S_ISDIR(info.st_mode));
-    if (is_of_interest && S_ISREG(info.st_mode)) stamps_.emplace(relative, StampOf(info));
+    if (is_of_interest) AddStamp(relative, info);
     if (!is_directory || (entry.d_type != DT_DIR && IsOpen(info))) return {};
     // A publish replaces the link to a version. The version that is listed next may be removed meanwhile.
     if (entry.d_type != DT_DIR)
-      for (const char* const file : {kOwnFile, kSignatureFile}) AddStamp(parent, relative, entry.d_name, file);
+      for (const char* const file : {kOwnFile, kSignatureFile})
+        if (fstatat(parent, fmt::format("{}/{}", name, file).c_str(), &info, 0) == 0)
+          AddStamp(fmt::format("{}/{}", relative, file), info);
     return depth < kMaxDepth ? Walk(parent, name, relative + '/', depth + 1) : Status();
   }
 
-  void AddStamp(int parent, const std::string& relative, const std::string& directory, const char* file) {
-    struct stat info{};
-    if (fstatat(parent, (directory + '/' + file).c_str(), &info, 0) == 0 && S_ISREG(info.st_mode))
-      stamps_.emplace(relative + '/' + file, StampOf(info));
+  /// Also for pipes and devices, which no index can read. A file that is gone has no mode.
+  void AddStamp(const std::string& path, const struct stat& info) {
+    if (info.st_mode != 0 && !S_ISDIR(info.st_mode)) stamps_.emplace(path, StampOf(info));
   }
 
   const std::string& root_;
