@@ -65,7 +65,7 @@ void DrawLine(const Frame& frame, const Series& series, Drawing& out, std::strin
   const std::vector<Point> whole = Placed(frame, series);
   std::vector<Point> points = ThinLine(whole);
   if (points.size() < whole.size())
-    note = fmt::format("{} points: minimum and maximum per pixel", Grouped(static_cast<double>(whole.size()), 0));
+    note = fmt::format("{} points: min and max per pixel", Grouped(static_cast<double>(whole.size()), 0));
   if (points.size() == 1)
     out.shapes.emplace_back(Dots{.centers = std::move(points), .color = series.color, .diameter = 2 * kDot});
   else

@@ -53,9 +53,10 @@ void DrawPanel(const Panel& panel, const Area& area, Drawing& out) {
   const Area chart{.left = area.left, .top = second + 14, .width = area.width, .height = area.bottom() - second - 38};
   std::string note;
   DrawChart(panel, chart, out, note);
-  Text unit = Words({.x = area.left, .y = second}, panel.y_label, kTextSize, kGrey);
-  if (!note.empty()) unit.text += (unit.text.empty() ? "" : " \u00b7 ") + note;
-  unit.text = Fitted(unit.text, kTextSize, area.width);
+  Text unit = Words({.x = area.left, .y = second}, note, kTextSize, kGrey);
+  if (!note.empty() && !panel.y_label.empty()) unit.text.insert(0, " \u00b7 ");
+  // A long name is cut, and the note stays whole.
+  unit.text.insert(0, Fitted(panel.y_label, kTextSize, area.width - WidthOf(unit)));
   out.shapes.emplace_back(std::move(unit));
   out.shapes.emplace_back(LabelAt({.x = area.left + area.width / 2, .y = area.bottom() - 2},
                                   Fitted(panel.x_label, kTextSize, area.width), Align::kCenter, kGrey));

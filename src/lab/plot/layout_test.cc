@@ -119,7 +119,27 @@ TEST(LayOut, AMillionPoints_AreAFewThousandMarksAndItIsSaid) {
   }
   EXPECT_LT(marks, 40'000u);
   EXPECT_THAT(AllText(drawing), HasSubstr("1,000,000 points, 3 px cells; darker: more points"));
-  EXPECT_THAT(AllText(drawing), HasSubstr("1,000,000 points: minimum and maximum per pixel"));
+  EXPECT_THAT(AllText(drawing), HasSubstr("1,000,000 points: min and max per pixel"));
+}
+
+TEST(LayOut, LongName_LeavesTheNoteWhole) {
+  Page page = PageWith({});
+  std::vector<Point> points;
+  for (int i = 0; i < 9000; ++i) points.push_back({.x = static_cast<double>(i), .y = 100 + std::sin(i) * 50});
+  const Series series{.name = "a", .color = kBlue, .points = points};
+  page.panels = {{.title = "t",
+                  .x_label = "x",
+                  .y_label = "cgroupfs_memory_usage_bytes",
+                  .chart = Marks{.series = {series}, .lines = true}},
+                 {.title = "t",
+                  .x_label = "x",
+                  .y_label = std::string(200, 'n'),
+                  .chart = Marks{.series = {series}, .lines = true}}};
+  const Drawing drawing = LayOut(page);
+  EXPECT_THAT(AllText(drawing),
+              HasSubstr("\ncgroupfs_memory_usage_bytes \u00b7 9,000 points: min and max per pixel\n"));
+  EXPECT_THAT(AllText(drawing), HasSubstr("nnn\u2026 \u00b7 9,000 points: min and max per pixel\n"));
+  ExpectReadable(drawing);
 }
 
 TEST(LayOut, UnknownColumn_HasADashAndNoBox) {

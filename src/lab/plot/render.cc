@@ -9,6 +9,7 @@
 
 #include <cairo-svg.h>
 
+#include "base/text.h"
 #include "base/unique_fd.h"
 
 namespace kepler::lab::plot {
@@ -60,16 +61,32 @@ void Paint(cairo_t* cairo, const Dots& dots) {
   cairo_stroke(cairo);
 }
 
+/// Cairo refuses noncharacters (U+FDD0 to U+FDEF, and the last two code points of each plane), and so does XML.
+bool IsNoncharacter(char32_t code) { return (code & 0xfffe) == 0xfffe || (code >= 0xfdd0 && code <= 0xfdef); }
+
+/// Replaces noncharacters by U+FFFD.
+std::string Drawable(std::string_view text) {
+  if (!IsValidUtf8(text)) return std::string(text);
+  std::string out;
+  while (!text.empty()) {
+    const Character first = FirstCharacter(text);
+    out += IsNoncharacter(first.code) ? "\ufffd" : text.substr(0, first.bytes);
+    text.remove_prefix(first.bytes);
+  }
+  return out;
+}
+
 void Paint(cairo_t* cairo, const Text& text) {
+  const std::string shown = Drawable(text.text);
   SetColor(cairo, text.color);
   cairo_select_font_face(cairo, "sans-serif", CAIRO_FONT_SLANT_NORMAL,
                          text.bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
   cairo_set_font_size(cairo, text.size);
   cairo_text_extents_t extents;
-  cairo_text_extents(cairo, text.text.c_str(), &extents);
+  cairo_text_extents(cairo, shown.c_str(), &extents);
   const double share = text.align == Align::kLeft ? 0 : text.align == Align::kCenter ? 0.5 : 1;
   cairo_move_to(cairo, text.at.x - extents.x_advance * share, text.at.y);
-  cairo_show_text(cairo, text.text.c_str());
+  cairo_show_text(cairo, shown.c_str());
 }
 
 Status PaintAll(cairo_surface_t* surface, const Drawing& drawing, double scale) {

@@ -11,6 +11,8 @@
 #include <memory>
 #include <regex>
 #include <string>
+#include <utility>
+#include <variant>
 
 #include "base/unique_fd.h"
 
@@ -112,6 +114,22 @@ TEST(Render, Svg_IsOneDocumentWithoutFonts) {
   EXPECT_THAT(*svg, HasSubstr("viewBox=\"0 0 100 60\""));
   EXPECT_THAT(*svg, EndsWith("</svg>\n"));
   EXPECT_THAT(*svg, Not(HasSubstr("<text")));
+}
+
+TEST(Render, CharactersThatXmlForbids_AreReplaced) {
+  const auto draw = [](std::string text) {
+    Drawing drawing = Small();
+    std::get<Text>(drawing.shapes[1]).text = std::move(text);
+    EXPECT_TRUE(RenderSvg(drawing));
+    return RenderPng(drawing);
+  };
+  const auto replaced = draw("a\ufffdb");
+  ASSERT_TRUE(replaced);
+  for (const char* const text : {"a\ufffeb", "a\uffffb", "a\ufdd0b", "a\ufdefb", "a\U0001fffeb", "a\U0010ffffb"}) {
+    const auto drawn = draw(text);
+    ASSERT_TRUE(drawn) << text << ": " << drawn.error().message;
+    EXPECT_TRUE(*drawn == *replaced) << text;
+  }
 }
 
 TEST(Render, TextThatIsNotUtf8_IsAnError) {
