@@ -252,6 +252,20 @@ TEST_F(Commands, Plot_RefusesWhatIsMissingOrMalformed) {
   EXPECT_FALSE(Exists("p.svg"));
 }
 
+TEST_F(Commands, Plot_DoesNotReplaceItsInput) {
+  Train();
+  tree_.Write("in.svg", Measurements());
+  tree_.Write("page.html", R"({"cores": 8})");
+  ExpectFailure(RunTool({"plot", Path("in.svg"), Flag("output", "in.svg")}), {Path("in.svg"), "the same file"});
+  ExpectFailure(RunTool({"plot", Path("data.csv"), Flag("model", "model"), Flag("machine", "page.html"),
+                         Flag("output", "page.html")}),
+                {Path("page.html"), "the same file"});
+  ExpectFailure(RunTool({"plot", Path("data.csv"), Flag("model", "model"),
+                         fmt::format("--compare=a={},b={}", Path("model"), Path("in.svg")), Flag("output", "in.svg")}),
+                {Path("in.svg"), "the same file"});
+  EXPECT_EQ(Text("in.svg"), Measurements());
+}
+
 TEST_F(Commands, Isolate_SubtractsIdlePower) {
   tree_.Write("data.csv", Measurements());
   tree_.Write("idle.json", R"({"package": 10})");

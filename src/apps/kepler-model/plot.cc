@@ -161,7 +161,9 @@ Status DrawTable(const Plot& config, const judging::DataFile& data) {
 }
 
 Status DrawPlot(const Plot& config) {
-  KEPLER_CHECK_OK(files::CheckWritable(config.output));
+  KEPLER_CHECK_OK(files::CheckOutput(config.output, {config.data, config.predictions, config.model, config.machine}));
+  for (const std::string& text : judging::SplitItems(config.compare))
+    KEPLER_CHECK_OK(files::CheckOutput(config.output, {judging::SourceOf(text).path}));
   KEPLER_TRY(const judging::DataFile data, judging::ReadData(config.data));
   if (config.predictions.empty() && config.model.empty()) return DrawTable(config, data);
   KEPLER_TRY(const judging::Target target,
