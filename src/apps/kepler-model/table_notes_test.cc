@@ -12,6 +12,7 @@
 namespace kepler::lab::tool {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -54,6 +55,21 @@ TEST_F(Notes, ShuffledTimes_MakeErrorsTooSmall) {
   Write("package_power", 7);
   EXPECT_THAT(Run(train), HasSubstr("data.csv: rows are not in order of time"));
   EXPECT_EQ(code_, 0);
+}
+
+TEST_F(Notes, NegativeCpuTime_HasItsLine) {
+  const std::vector<std::string> train = {"train", "--data=@data.csv", "--features=bpf_cpu_time_ms,temperature",
+                                          "--trainer=linear", "--output=@model"};
+  std::string csv = "bpf_cpu_time_ms,temperature,package_power\n";
+  for (int i = 0; i < 40; ++i) csv += fmt::format("{},{},{}\n", i % 20 == 7 ? -5 : 100 * i, 3 - i, 10 + i);
+  tree_.Write("data.csv", csv);
+  EXPECT_THAT(Run(train),
+              AllOf(HasSubstr("data.csv: column 'bpf_cpu_time_ms' is below 0 in 2 of 40 rows (the first: line 9)"),
+                    Not(HasSubstr("'temperature' is below"))));
+  EXPECT_EQ(code_, 0);
+  Write();
+  EXPECT_THAT(Run({"train", "--data=@data.csv", "--features=bpf_cpu_time_ms", "--trainer=linear", "--output=@model"}),
+              Not(HasSubstr("below 0")));
 }
 
 TEST_F(Notes, Isolate_SaysThatNoPowerIsLeft) {

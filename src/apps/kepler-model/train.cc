@@ -88,6 +88,7 @@ Result<std::vector<size_t>> RowsToTrain(const judging::DataFile& data, const jud
     return Fail(ErrorKind::kMalformed,
                 fmt::format("{}: {} rows; training needs at least {}", data.path, rows.size(), kMinRows));
   KEPLER_CHECK_OK(CheckLabels(data, all, rows));
+  NoteNegativeFeatures(data, all, rows);
   NoteConstantFeatures(data, all);
   return rows;
 }

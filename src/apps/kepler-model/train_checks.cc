@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "apps/kepler-model/commands.h"
+#include "model/features.h"
 
 namespace kepler::lab::tool {
 namespace {
@@ -20,6 +21,13 @@ bool IsShuffled(const judging::DataFile& data, std::span<const size_t> rows) {
   size_t earlier = 0;
   for (size_t i = 1; i < rows.size(); ++i) earlier += (*times)[rows[i]] < (*times)[rows[i - 1]] ? 1U : 0U;
   return earlier > rows.size() / kFewRows;
+}
+
+/// Other columns of a table may be of any kind, such as a temperature.
+bool IsCounter(std::string_view feature) {
+  return model::GrowsWithCores(feature) && std::ranges::any_of(model::FeatureGroups(), [&](const auto& group) {
+           return std::ranges::find(group.features, feature) != group.features.end();
+         });
 }
 
 }  // namespace
@@ -59,6 +67,21 @@ void NoteRowOrder(const judging::DataFile& data, const judging::Measurements& al
           fmt::format("{}: rows are sorted by '{}', so blocks of consecutive rows give errors for loads that training "
                       "has not seen; sort the rows by time, or use --folds",
                       data.path, all.targets[i].column));
+}
+
+void NoteNegativeFeatures(const judging::DataFile& data, const judging::Measurements& all,
+                          std::span<const size_t> rows) {
+  for (size_t column = 0; column < all.features.size(); ++column) {
+    if (!IsCounter(all.features[column])) continue;
+    const auto is_negative = [&](size_t row) { return all.rows.row(row)[column] < 0; };
+    const auto first = std::ranges::find_if(rows, is_negative);
+    if (first == rows.end()) continue;
+    Note(
+        fmt::format("{}: column '{}' is below 0 in {} of {} rows (the first: line {}), which is impossible; remove "
+                    "these rows",
+                    data.path, all.features[column], std::ranges::count_if(rows, is_negative), rows.size(),
+                    data.table.LineOf(*first)));
+  }
 }
 
 void NoteConstantFeatures(const judging::DataFile& data, const judging::Measurements& all) {

@@ -22,6 +22,10 @@ namespace kepler::lab::tool {
 /// timestamps are shuffled. For errors on blocks of consecutive rows.
 void NoteRowOrder(const judging::DataFile& data, const judging::Measurements& all, std::span<const size_t> rows);
 
+/// Notes counters below 0, with the line of the first.
+void NoteNegativeFeatures(const judging::DataFile& data, const judging::Measurements& all,
+                          std::span<const size_t> rows);
+
 /// Notes features without effect. One of several features may be constant on this machine.
 void NoteConstantFeatures(const judging::DataFile& data, const judging::Measurements& all);
 
