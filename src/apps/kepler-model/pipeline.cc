@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "apps/kepler-model/commands.h"
+#include "apps/kepler-model/train_checks.h"
 #include "json/document.h"
 #include "lab/files/files.h"
 #include "lab/files/model_file.h"
@@ -195,6 +196,7 @@ Status RunAll(const Pipeline& given) {
   config.of.target = config.target.empty() ? judging::ColumnsOfWatts(data) : config.target;
   if (config.of.target.empty())
     return Fail(ErrorKind::kInvalid, fmt::format("{}: no column of watts (package_power, dram_power)", data.path));
+  NoteMixedMachines(config.of, data);
   KEPLER_TRY(const auto groups, GroupsOf(config, data));
   std::vector<GroupModel> models;
   std::vector<judging::PipelineRow> rows;

@@ -72,6 +72,26 @@ TEST_F(Notes, NegativeCpuTime_HasItsLine) {
               Not(HasSubstr("below 0")));
 }
 
+TEST_F(Notes, FoldsOfSeveralMachines_NameTheColumnToGroupBy) {
+  const std::vector<std::string> train = {"train",        "--data=@data.csv", "--features=BPFOnly", "--trainer=linear",
+                                          "--folds=fold", "--output=@model"};
+  const auto write = [this](int machines) {
+    std::string csv = "bpf_cpu_time_ms,fold,node,package_power\n";
+    for (int i = 0; i < 40; ++i) csv += fmt::format("{},{},n{},{}\n", 100 * i, i % 5, i % machines, 10 + i);
+    tree_.Write("data.csv", csv);
+  };
+  write(1);
+  EXPECT_THAT(Run(train), Not(HasSubstr("--group")));
+  write(4);
+  EXPECT_THAT(Run(train), HasSubstr("data.csv: rows of one machine may train and test the same model"));
+  const std::string notes = Run({"pipeline", "@data.csv", "--folds=fold", "--trainers=linear,sgd", "--output=@out"});
+  EXPECT_EQ(code_, 0);
+  EXPECT_THAT(notes, HasSubstr("add --group=node"));
+  EXPECT_EQ(notes.find("--group"), notes.rfind("--group")) << "a note per model: " << notes;
+  EXPECT_THAT(Run({train[0], train[1], train[2], train[3], train[4], "--group=node", train[5]}),
+              Not(HasSubstr("add --group")));
+}
+
 TEST_F(Notes, Isolate_SaysThatNoPowerIsLeft) {
   const std::vector<std::string> isolate = {"isolate", "--input=@data.csv", "--output=@isolated.csv",
                                             "--method=min-idle"};

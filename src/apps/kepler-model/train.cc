@@ -38,9 +38,7 @@ Result<judging::Recipe> RecipeOf(const Training& config) {
 
 /// Returns the column of machines by which models are judged. Default: the table's, if it has several machines.
 std::string GroupOf(const Training& config, const judging::DataFile& data) {
-  if (!config.group.empty() || !config.folds.empty()) return config.group;
-  std::string column = judging::MachineColumn(data);
-  return !column.empty() && judging::ReadGroups(data, column) ? column : std::string();
+  return config.group.empty() && config.folds.empty() ? ColumnOfMachines(data) : config.group;
 }
 
 Result<model::OutputType> OutputOf(const Training& config, std::span<const judging::Target> targets) {
@@ -169,6 +167,7 @@ Status Train(const Training& config) {
   KEPLER_CHECK_OK(CheckOutputs(config));
   KEPLER_TRY(const judging::Machines machines, judging::ReadMachines(config.machine, config.group));
   KEPLER_TRY(const judging::DataFile data, judging::ReadData(config.data));
+  NoteMixedMachines(config, data);
   KEPLER_TRY(Trained trained, TrainOn(config, data, machines, {}));
   KEPLER_TRY(std::vector<files::OutputFile> files, ModelFiles(config, data, trained));
   if (!config.predictions.empty())

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "apps/kepler-model/commands.h"
+#include "lab/judging/folds.h"
+#include "lab/judging/inputs.h"
 #include "model/features.h"
 
 namespace kepler::lab::tool {
@@ -53,6 +55,21 @@ Status CheckLabels(const judging::DataFile& data, const judging::Measurements& a
     Note(fmt::format("{}: column '{}' is 0 in every row; its model predicts 0", data.path, all.targets[i].column));
   }
   return {};
+}
+
+std::string ColumnOfMachines(const judging::DataFile& data) {
+  std::string column = judging::MachineColumn(data);
+  return !column.empty() && judging::ReadGroups(data, column) ? column : std::string();
+}
+
+void NoteMixedMachines(const Training& config, const judging::DataFile& data) {
+  if (config.folds.empty() || !config.group.empty()) return;
+  const std::string column = ColumnOfMachines(data);
+  if (column.empty()) return;
+  Note(
+      fmt::format("{}: rows of one machine may train and test the same model, so errors on other machines are larger; "
+                  "add --group={}",
+                  data.path, column));
 }
 
 void NoteRowOrder(const judging::DataFile& data, const judging::Measurements& all, std::span<const size_t> rows) {

@@ -18,6 +18,12 @@ namespace kepler::lab::tool {
 [[nodiscard]] Status CheckLabels(const judging::DataFile& data, const judging::Measurements& all,
                                  std::span<const size_t> rows);
 
+/// Returns the table's column of machines if it has several of them, else "".
+[[nodiscard]] std::string ColumnOfMachines(const judging::DataFile& data);
+
+/// Notes folds that may test a machine with models of its own rows. To be called once for a table.
+void NoteMixedMachines(const Training& config, const judging::DataFile& data);
+
 /// Notes rows that are not in order of time: rows sorted by load, whose blocks each have one load, and rows whose
 /// timestamps are shuffled. For errors on blocks of consecutive rows.
 void NoteRowOrder(const judging::DataFile& data, const judging::Measurements& all, std::span<const size_t> rows);
