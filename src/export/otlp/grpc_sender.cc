@@ -18,7 +18,7 @@ unsigned StatusOf(const Reply& reply) {
       return 200;
     case Code::kUnavailable:
       return 503;
-    case Code::kDeadlineExceeded:
+    case Code::kDeadlineExceeded:  // ToAnswer() makes it an error
       return 504;
     case Code::kCancelled:
     case Code::kAborted:
@@ -47,9 +47,11 @@ unsigned StatusOf(const Reply& reply) {
 
 }  // namespace
 
-Answer ToAnswer(const Reply& reply) {
+Result<Answer> ToAnswer(const Reply& reply) {
   Answer answer{.status = StatusOf(reply), .body = std::string(http::grpc::ToString(reply.code))};
   if (!reply.text.empty()) answer.body += ": " + reply.text;
+  // The server has the deadline of the call too, and may report its end before our own timer does.
+  if (reply.code == Code::kDeadlineExceeded) return Fail(ErrorKind::kTimeout, answer.body);
   if (reply.retry_delay)
     answer.retry_after = std::to_string(std::chrono::ceil<std::chrono::seconds>(*reply.retry_delay).count());
   return answer;

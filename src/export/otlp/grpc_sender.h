@@ -13,9 +13,10 @@ namespace kepler::otlp {
 /// The path of each request.
 inline constexpr std::string_view kGrpcPath = "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export";
 
-/// The HTTP answer whose effect is that of `reply`: 200 for OK, 429, 502, 503 or 504 if the specification allows a
-/// retry, any other status if not. RESOURCE_EXHAUSTED is retried only with RetryInfo. Its body is "CODE: text".
-[[nodiscard]] http::client::Answer ToAnswer(const http::grpc::Reply& reply);
+/// Returns the HTTP answer with the effect of `reply`: 200 for OK, 429, 502 or 503 if the specification allows a retry,
+/// any other status if not. RESOURCE_EXHAUSTED is retried only with RetryInfo. The body is "CODE: text". The error
+/// kTimeout for DEADLINE_EXCEEDED, as if there were no answer.
+[[nodiscard]] Result<http::client::Answer> ToAnswer(const http::grpc::Reply& reply);
 
 /// One thread.
 class GrpcSender {

@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "export/push/delivery.h"
+#include "testing/fake_clock.h"
 
 namespace kepler::otlp {
 namespace {
@@ -40,9 +43,30 @@ TEST(GrpcSender, RetryInfo_DelaysTheRetry) {
 }
 
 TEST(GrpcSender, AnswerNamesTheCode) {
-  EXPECT_EQ(ToAnswer({.code = Code::kUnavailable, .text = "no backend"}).body, "UNAVAILABLE: no backend");
-  EXPECT_EQ(ToAnswer({.code = Code::kInternal}).body, "INTERNAL");
-  EXPECT_TRUE(ToAnswer({.code = Code::kOk}).ok());
+  EXPECT_EQ(ToAnswer({.code = Code::kUnavailable, .text = "no backend"})->body, "UNAVAILABLE: no backend");
+  EXPECT_EQ(ToAnswer({.code = Code::kInternal})->body, "INTERNAL");
+  EXPECT_TRUE(ToAnswer({.code = Code::kOk})->ok());
+  EXPECT_EQ(ToAnswer({.code = Code::kDeadlineExceeded, .text = "slow"}).error().message, "DEADLINE_EXCEEDED: slow");
+}
+
+TEST(GrpcSender, DeadlineThatTheServerReports_EndsNoRequest) {
+  kepler::testing::FakeClock clock;
+  push::Target target{.exporter = "otlp",
+                      .peer = {.tls = false, .host = "127.0.0.1", .port = 1},
+                      .request = {.target = std::string(kGrpcPath)}};
+  target.send = [](const auto&, const auto&, const auto&, const auto&) {
+    return ToAnswer({.code = Code::kDeadlineExceeded});
+  };
+  push::Delivery delivery(std::move(target), {.queue = {.max_bytes = 100}}, clock);
+  delivery.Add({.body = std::make_shared<const std::string>("one"), .points = 7});
+  for (int i = 0; i < 20; ++i) {
+    delivery.Attempt({});
+    clock.Advance(10min);
+  }
+  const status::PushStatus status = delivery.status();
+  EXPECT_EQ(status.queued_requests, 1U);
+  EXPECT_EQ(status.dropped_points[static_cast<size_t>(status::PushDrop::kRefused)], 0U);
+  EXPECT_EQ(status.failures[static_cast<size_t>(status::PushFailure::kTimeout)], 20U);
 }
 
 }  // namespace

@@ -22,8 +22,7 @@ constexpr unsigned kUnsupported = 415;  // Unsupported Media Type
 PushFailure FailureOf(const Result<Answer>& answer) {
   if (answer) {
     if (answer->status == 429 || answer->status == 503) return PushFailure::kThrottled;
-    // A gRPC server has the deadline of the call too, and may report its end (DEADLINE_EXCEEDED) before our timer does.
-    if (answer->status == 504) return PushFailure::kTimeout;
+    if (answer->status == 504) return PushFailure::kTimeout;  // of a proxy
     return answer->status / 100 == 5 ? PushFailure::kServer : PushFailure::kRefused;
   }
   switch (answer.error().kind) {

@@ -47,7 +47,7 @@ TEST_F(DeliveryTest, SlowServer_IsATimeoutAndIsRetried) {
   EXPECT_EQ(Failures(PushFailure::kTimeout), 1U);
 }
 
-TEST_F(DeliveryTest, ServerThatReportsATimeoutFirst_IsATimeout) {
+TEST_F(DeliveryTest, TimeoutOfAProxy_IsATimeout) {
   Open();
   AnswerStatus("504 Gateway Timeout");
   delivery_->Add(Body("one"));
