@@ -134,7 +134,8 @@ class ImportPipelineTest(ModelTest):
         self.assertFalse(os.path.exists(self.path("store")))
 
     def test_the_pipeline_may_be_the_working_directory_but_not_the_output(self):
-        for output in (".", "store", "../lab-v1/a/b"):
+        os.symlink(self.pipeline, self.path("link"))
+        for output in (".", "./", "store", "../lab-v1/a/b", self.path("link/store")):
             ended = run("import", "--pipeline=.", f"--output={output}", cwd=self.pipeline)
             self.assertEqual(1, ended.returncode, ended.stderr)
             self.assertIn("use an output directory outside of it", ended.stderr)

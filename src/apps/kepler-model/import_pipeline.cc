@@ -206,17 +206,21 @@ std::filesystem::path DirectoryOf(const std::string& path) {
   return std::filesystem::absolute(path + "/.").lexically_normal().parent_path();
 }
 
-/// The results would be files of the pipeline, and the next import would read them.
+/// The results would be files of the pipeline, and the next import would read them. Links are followed.
 Status CheckOutside(const PipelineImport& config) {
-  const std::string pipeline = DirectoryOf(config.pipeline).string();
-  if (!(DirectoryOf(config.output).string() + "/").starts_with(pipeline + "/")) return {};
+  const auto resolved = [](const std::string& path) {
+    std::error_code failed;
+    const auto found = std::filesystem::weakly_canonical(std::filesystem::absolute(path), failed);
+    return (failed ? DirectoryOf(path) : found).string() + "/";
+  };
+  if (!resolved(config.output).starts_with(resolved(config.pipeline))) return {};
   return Fail(ErrorKind::kInvalid, fmt::format("{}: it is in the pipeline {}; use an output directory outside of it",
                                                config.output, config.pipeline));
 }
 
 /// Refuses a directory with models that this import does not replace: they would be served, but index.json would not
 /// list them.
-Status CheckOutput(const std::string& directory, std::span<const StoredModel> models) {
+Status CheckNoOtherModels(const std::string& directory, std::span<const StoredModel> models) {
   namespace fs = std::filesystem;
   std::error_code failed;
   for (fs::directory_iterator at(directory, failed); !failed && at != fs::directory_iterator(); at.increment(failed)) {
@@ -238,7 +242,7 @@ Status ImportPipeline(const PipelineImport& config) {
   KEPLER_CHECK_OK(CheckOutside(config));
   modelserver::ModelTree tree(DirectoryOf(config.pipeline).string());
   KEPLER_TRY(const auto index, tree.Scan());
-  KEPLER_CHECK_OK(CheckOutput(config.output, index->models));
+  KEPLER_CHECK_OK(CheckNoOtherModels(config.output, index->models));
   Results results;
   for (const modelserver::SkippedFile& file : index->skipped) results.skipped.push_back({file.relative, file.reason});
   const Progress progress;
