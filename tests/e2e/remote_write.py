@@ -1,6 +1,7 @@
 """A server of Prometheus remote write 1.0 and 2.0, read by the library of protobuf and an own decoder of snappy."""
 import dataclasses
 import struct
+import threading
 
 from harness import wait_until
 from protobuf_messages import message_class
@@ -132,11 +133,18 @@ class RemoteWriteServer(PushServer):
         self.ended = {}   # by time: labels of series that got a stale marker
         self.times = []   # of each request, as they came
         self.current = set()  # labels of the series that have not ended
-        self.headers = None
+        self.headers = self.taken = None
+        self.lock = threading.Lock()
         super().__init__(*args, **kwargs)
         self.url += self.path
 
     def take(self, body, headers):
+        with self.lock:
+            if body != self.taken:  # else sent again, because the answer came too late: a server takes the same points twice
+                self.take_new(body, headers)
+                self.taken = body
+
+    def take_new(self, body, headers):
         points = read(body, headers)
         times = {point.time for point in points.values()}
         ended = {labels for labels, point in points.items() if point.is_stale_marker}
