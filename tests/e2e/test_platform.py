@@ -1,6 +1,7 @@
 """Meters of the whole machine that the kernel shows as files: an ACPI power meter, a power supply, a battery."""
 import json
 import os
+import statistics
 import subprocess
 import tempfile
 import time
@@ -116,9 +117,10 @@ class Fault(WithAgent):
         self.assertGreater(self.last.value("kepler_source_failed_reads_total", source="acpi"), 0)
         frozen = self.joules("acpi"), self.last.value("kepler_node_platform_joules_total", zone="platform")
         package, psu, seen = self.last.value("kepler_node_cpu_joules_total", zone="package"), self.joules(**supply), time.monotonic()
+        watts = []
         while time.monotonic() < seen + poll + 2:
             self.scrape()
-            self.assertAlmostEqual(float(self.last.value("kepler_node_cpu_watts", zone="package")), 50, delta=15)
+            watts.append(float(self.last.value("kepler_node_cpu_watts", zone="package")))
             self.assertEqual(self.last.value("kepler_platform_watts", **supply), Decimal("187.5"))
             for source in ("rapl", "psu"):
                 self.assertEqual(self.last.value("kepler_source_failed_reads_total", source=source), 0)
@@ -127,6 +129,8 @@ class Fault(WithAgent):
             self.assertEqual((self.joules("acpi"), self.last.value("kepler_node_platform_joules_total", zone="platform")),
                              frozen, "energy of a meter that does not answer")
         seconds = time.monotonic() - seen
+        # On a busy machine the counter of the test moves late: in one interval by less, in the next one by more.
+        self.assertAlmostEqual(statistics.mean(watts), 50, delta=15)
         self.assertAlmostEqual(float(self.last.value("kepler_node_cpu_joules_total", zone="package") - package), 50 * seconds,
                                delta=50 * 2)
         self.assertAlmostEqual(float(self.joules(**supply) - psu), 187.5 * seconds, delta=187.5 * (poll + 1))
