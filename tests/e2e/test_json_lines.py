@@ -71,7 +71,7 @@ class JsonLines(unittest.TestCase):
             file.write("{}\n" * 330_000)
         with Agent(config=CONFIG % (self.path, ", maxSize: 1000000, maxFiles: 2")) as agent:
             wait_until(lambda: os.path.exists(f"{self.path}.1"), "the first move")
-            wait_until(lambda: read(self.path, is_written=True), "new lines")
+            wait_until(lambda: os.path.exists(self.path) and read(self.path, is_written=True), "new lines")
             self.assertEqual(counted(agent, "kepler_push_failures_total", reason="file"), 0)
         self.assertEqual(sorted(os.listdir(self.folder)), ["kepler.jsonl", "kepler.jsonl.1"])
 
