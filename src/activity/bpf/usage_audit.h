@@ -25,6 +25,7 @@
 #include "activity/bpf/task_table.h"
 #include "activity/cgroup_accounts.h"
 #include "base/clock.h"
+#include "bpf/abi.h"
 
 namespace kepler::activity::bpf {
 
@@ -53,7 +54,7 @@ class UsageAudit {
   /// Maximum share of the agent's time that reading usages may take.
   static constexpr int kMaxShare = 50;  // 1 ÷ 50
   /// Maximum delay of a record, except under a storm of exits.
-  static constexpr Nanoseconds kDelay = std::chrono::milliseconds(100);
+  static constexpr Nanoseconds kDelay{KEPLER_SOON_NS};
   /// Slightly less than a minute, so that scans one minute apart each begin a comparison.
   static constexpr Nanoseconds kPeriod = std::chrono::seconds(58);
   /// Minimum missing time. The kernel's sum of dead threads lacks some microseconds per thread until their records
