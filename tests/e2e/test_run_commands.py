@@ -124,6 +124,8 @@ class Commands(unittest.TestCase):
             command = subprocess.Popen([binary(), "run", *METER, "--", "sh", "-c", "echo $$; while :; do :; done"],
                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
             self.addCleanup(end, command)
+            self.addCleanup(command.wait, 30)  # without kepler run the shell would go on for ever
+            self.addCleanup(command.terminate)
             # Other tests run commands too.
             own = {"runtime": "kepler-run", "container_id": f"sh-{int(command.stdout.readline())}", "zone": "package"}
             wait_until(lambda: agent.scrape().series("kepler_container_cpu_watts", **own), "its series")

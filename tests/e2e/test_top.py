@@ -222,6 +222,7 @@ class Keys(unittest.TestCase):
         command = subprocess.Popen([binary(), "run", f"--config.file={self.agent.config_path}", "--", "sh", "-c",
                                     "echo $$; while :; do :; done"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.addCleanup(end, command)
+        self.addCleanup(command.wait, 30)  # without kepler run the shell would go on for ever
         self.addCleanup(command.terminate)
         name = f"sh-{int(command.stdout.readline())}"  # other tests run commands too
         with Screen(self.url, "--level=container", f"--filter={name}", columns=100) as screen:
