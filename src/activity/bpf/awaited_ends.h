@@ -3,8 +3,8 @@
 //
 // A process leaves the kernel's list of tasks when it is reaped. Its record arrives up to about 30 ms later (RCU; Linux
 // kernel/exit.c: release_task(), delayed_put_task_struct()). A pass between the two gets neither: the time since the
-// previous pass would be split with the energy of the next tick. Processes that no pass has shown, or that became busy
-// after the latest pass, are not covered.
+// previous pass would be split with the energy of the next tick. Not covered are processes that no pass has shown, that
+// became busy after the latest pass, or that are reaped between the look at /proc and the pass.
 // Collection thread only.
 #include <cstdint>
 #include <utility>
