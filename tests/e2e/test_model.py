@@ -134,7 +134,7 @@ class MadeUpData(ModelTest):
         plain = rows_of(self.write("plain.csv", made_up(rows=40)))
         for place, row in enumerate(plain):
             row["fold"] = str(place // 10 % 4)
-            del row["node"]  # with folds, several machines give a note
+            del row["machine"]  # with folds, several machines give a note
 
         def predictions(rows, name, trainer):
             with open(self.path("data.csv"), "w", encoding="utf-8", newline="") as file:
