@@ -557,7 +557,7 @@ class BadInput(ModelTest):
 
     def test_files_that_cannot_be_read(self):
         self.refuse_training(self.path("none.csv"), says=["none.csv: No such file or directory"])
-        self.refuse_training(self.directory, says=[f"{self.directory}: Is a directory"])
+        self.refuse_training(self.directory, code=3, says=[f"{self.directory}: Is a directory"])
         with open(self.path("large.csv"), "w", encoding="utf-8") as file:
             file.truncate((1 << 30) + 1)
         self.refuse_training(self.path("large.csv"), says=["large.csv: larger than the maximum of 1024 MiB"])
@@ -576,11 +576,11 @@ class BadInput(ModelTest):
         data = self.write("data.csv", GOOD)
         self.refuse("train", f"--data={data}", f"--output={data}", *COLUMNS, says=["data.csv/model.json"])
         self.refuse("train", f"--data={data}", "--output=/proc/model", *COLUMNS, says=["/proc/model"])
-        self.refuse_training(data, "--json", says=["File too large"], restore_signals=False, preexec_fn=self.small_files)
+        self.refuse_training(data, "--json", code=3, says=["File too large"], restore_signals=False, preexec_fn=self.small_files)
         self.refuse("train", f"--data={self.path('none')}", f"--output={self.path('model')}",
                     f"--predictions={self.path('x/../model/card.md')}", *COLUMNS, says=["are the same file"])
         self.refuse("train", f"--data={data}", f"--output={self.path('model')}", "--predictions=/dev/full", *COLUMNS,
-                    says=["/dev/full: No space left on device"])
+                    code=3, says=["/dev/full: No space left on device"])
 
     def test_outputs_that_would_replace_inputs(self):
         data = self.write("data.csv", GOOD)
@@ -696,7 +696,7 @@ class Usage(ModelTest):
             with open("/dev/full", "w", encoding="utf-8") as full:
                 ended = subprocess.run([PROGRAM, command, f"--model={self.path('model')}", f"--data={data}"],
                                        stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
-            self.assertEqual(ended.returncode, 1)
+            self.assertEqual(ended.returncode, 3)
             self.assertIn("No space left on device", ended.stderr)
 
     def test_training_that_cannot_say_how_it_went_writes_nothing(self):
@@ -705,7 +705,7 @@ class Usage(ModelTest):
             with open("/dev/full", "w", encoding="utf-8") as full:
                 ended = subprocess.run([PROGRAM, "train", f"--data={data}", f"--output={self.path('model')}", *COLUMNS,
                                         *more], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
-            self.assertEqual(ended.returncode, 1)
+            self.assertEqual(ended.returncode, 3)
             self.assertIn("standard output: No space left on device", ended.stderr)
             self.assertEqual(os.listdir(self.directory), ["data.csv"])
 

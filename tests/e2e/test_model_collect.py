@@ -146,12 +146,14 @@ class Collected(DataTest):
         self.assertIn("machine.json describes another machine and will be replaced", said)
         os.remove(self.path("machine.json"))
         os.mkdir(self.path("machine.json"))
-        self.assertIn("machine.json", self.refused(*self.collect("--schedule=idle")))
+        self.assertIn("machine.json", self.refused(*self.collect("--schedule=idle"), code=3))
         os.rmdir(self.path("machine.json"))
         os.mkfifo(self.path("pipe"))
-        for path, why in (("pipe", "a pipe or a device"), (".", "Is a directory"), ("none/", "Is a directory")):
+        for path, why, code in (("pipe", "a pipe or a device", 1), (".", "Is a directory", 3),
+                                ("none/", "Is a directory", 3)):
             with self.subTest(path=path):
-                self.assertIn(why, self.refused(*self.collect("--schedule=idle", f"--output={self.path(path)}")))
+                self.assertIn(why, self.refused(*self.collect("--schedule=idle", f"--output={self.path(path)}"),
+                                                code=code))
 
     def test_wrong_flags(self):
         for flags, said in ((("--schedule=cpu:0",), "'cpu:0'"), (("--schedule=cpu:99999",), "the maximum is"),

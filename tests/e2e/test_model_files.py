@@ -59,7 +59,7 @@ class FilesTest(ModelTest):
         ended = run("import", f"--archive={archive}", f"--output={self.path('got')}", *arguments)
         self.assertEqual((ended.returncode, ended.stdout), (code, ""), ended.stderr)
         self.assertEqual(len(ended.stderr.splitlines()), 1, ended.stderr)
-        for words in (archive, *says) if code == 1 else says:
+        for words in says if code == 2 else (archive, *says):
             self.assertIn(words, ended.stderr)
         self.assertEqual(sorted(os.listdir(self.directory)), before)
 
@@ -306,7 +306,7 @@ class AttackedArchives(FilesTest):
         for text in ("", "hello", "PK\x03\x04", "[]", '{"a": 1}'):
             self.refuse(self.write("x.zip", text))
         self.refuse(self.path("none.zip"), "No such file")
-        self.refuse(self.directory, "Is a directory")
+        self.refuse(self.directory, "Is a directory", code=3)
         self.refuse(self.path("model.zip"), "remove --power", arguments=["--power=AbsPower"])
         self.refuse("x", "--name: ", arguments=[f"--name={'x' * 256}"], code=2)
 

@@ -142,7 +142,7 @@ class PushAndPull(ScratchTest):
     def test_a_server_that_is_another_one(self):
         self.write("model/model.json", own("m", 1).encode())
         with self.server(TLS + USERS):
-            self.assertIn("certificate", self.push(code=1, **{"ca-file": make_certificate(self.directory)[0]}))
+            self.assertIn("certificate", self.push(code=3, **{"ca-file": make_certificate(self.directory)[0]}))
 
 
 if __name__ == "__main__":

@@ -103,7 +103,8 @@ int Finish(const std::function<Status()>& work) try {
   const Status done = work();
   if (done) return EXIT_SUCCESS;
   Note(done.error().message);
-  return EXIT_FAILURE;
+  const ErrorKind kind = done.error().kind;
+  return kind == ErrorKind::kIo || kind == ErrorKind::kPermission ? kMachineFault : EXIT_FAILURE;
 } catch (const std::bad_alloc&) {
   Note("out of memory; use fewer rows or columns");
   return EXIT_FAILURE;

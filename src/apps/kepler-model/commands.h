@@ -1,7 +1,7 @@
 #pragma once
 // The commands of kepler-model. Each has a file with its settings, their table and what it does; all take their
-// arguments behind the command's name and return the exit code: 0, 1 with one line on stderr that says what failed, or
-// 2 for invalid flags.
+// arguments behind the command's name and return the exit code: 0; 1 or kMachineFault with one line on stderr that says
+// what failed; 2 for invalid flags.
 #include <functional>
 #include <span>
 #include <string>
@@ -13,6 +13,10 @@
 #include "settings/command_line.h"
 
 namespace kepler::lab::tool {
+
+/// Exit code if the machine is at fault and not the input: the disk is full, a file may not be read or written, or the
+/// certificate of a server is not trusted.
+inline constexpr int kMachineFault = 3;
 
 /// `argv` as main() has it.
 [[nodiscard]] int RunProgram(std::span<const char* const> argv);

@@ -109,7 +109,8 @@ class ModelService final : public daemon::Service {
                  .version = daemon::ThisBuild().version}) {}
 
   Status StartJobs(const Serving& config) {
-    modelserver::jobs::JobOptions options{.directory = config.jobs, .program = "/proc/self/exe"};
+    modelserver::jobs::JobOptions options{
+        .directory = config.jobs, .program = "/proc/self/exe", .fault_exit_code = kMachineFault};
     options.child.time = std::chrono::ceil<std::chrono::milliseconds>(config.job_time);
     options.child.memory_bytes = static_cast<size_t>(config.job_memory) << 20;
     jobs_ = std::make_unique<modelserver::jobs::JobQueue>(std::move(options), clock_);

@@ -21,7 +21,6 @@ namespace kepler::modelserver::jobs {
 namespace {
 
 constexpr int kLowest = 19;
-constexpr int kNotStarted = 127;
 // Of <linux/ioprio.h>, which is no C++: the process, and the class that gets the disk when nobody else wants it.
 constexpr int kIoOfProcess = 1;
 constexpr int kIdleIo = 3 << 13;
@@ -56,7 +55,8 @@ void Limit(__rlimit_resource resource, size_t bytes) {
 Ended EndOf(int status) {
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
   if (WIFSIGNALED(status)) return {.how = ChildEnd::kKilled, .reason = fmt::format("signal {}", WTERMSIG(status))};
-  return {.how = ChildEnd::kFailed, .reason = fmt::format("exit code {}", WEXITSTATUS(status))};
+  const int code = WEXITSTATUS(status);
+  return {.how = ChildEnd::kFailed, .exit_code = code, .reason = fmt::format("exit code {}", code)};
 }
 
 /// Waits for the end of the child, the stop or the deadline.

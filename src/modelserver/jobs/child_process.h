@@ -22,8 +22,12 @@ struct ChildOptions {
 
 enum class ChildEnd : uint8_t { kDone, kFailed, kKilled, kTimedOut, kStopped };  // kKilled: by a signal
 
+/// Exit code of a child that could not become the program.
+inline constexpr int kNotStarted = 127;
+
 struct Ended {
   ChildEnd how = ChildEnd::kDone;
+  int exit_code = 0;     // of kFailed
   std::string reason{};  // "exit code 1", "signal 9"; empty for kDone
 };
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <condition_variable>
 #include <filesystem>
 #include <fstream>
@@ -83,14 +82,6 @@ std::string LastLine(const std::string& log, uint64_t begin) {
   return EscapeControls(text.substr(text.rfind('\n') + 1));
 }
 
-/// Whether the last line of a failed step is about its input. A step without a line could not write the log.
-bool IsAboutInput(std::string_view line) {
-  constexpr std::array kOfServer = {EACCES, EAGAIN, EDQUOT, EFBIG, EIO, EMFILE, ENFILE, ENOMEM, ENOSPC, EPERM, EROFS};
-  return !line.empty() && std::ranges::none_of(kOfServer, [line](int reason) {
-    return line.contains(": " + std::generic_category().message(reason));
-  });
-}
-
 }  // namespace
 
 std::string_view Name(JobState state) {
@@ -131,6 +122,7 @@ struct JobQueue::Shared {
   void Run(const std::stop_token& stop);
   [[nodiscard]] Entry* Next(const std::stop_token& stop);
   [[nodiscard]] Outcome Work(const Entry& entry) const;
+  [[nodiscard]] bool IsServerFault(const Ended& ended) const;
   [[nodiscard]] Status CheckRoom() const;
   [[nodiscard]] Status WriteInput(const std::string& directory, const Job& job) const;
   [[nodiscard]] std::function<void()> End(Entry& entry, Outcome outcome);
@@ -161,13 +153,19 @@ JobQueue::Shared::Outcome JobQueue::Shared::Work(const Entry& entry) const {
     if (ended->how != ChildEnd::kDone)
       return {.state = StateOf(ended->how),
               .reason = fmt::format("{}: {}{}{}", arguments.front(), ended->reason, line.empty() ? "" : ": ", line),
-              .is_server_fault = ended->how != ChildEnd::kStopped && !IsAboutInput(line)};
+              .is_server_fault = IsServerFault(*ended)};
   }
   auto result = entry.job.collect(directory);
   if (!result) return failed(result.error());
   if (const Status written = lab::files::WriteFile(directory + kResultFile, *result); !written)
     return failed(written.error());
   return {.result = *std::move(result)};
+}
+
+bool JobQueue::Shared::IsServerFault(const Ended& ended) const {
+  if (ended.how == ChildEnd::kKilled) return true;
+  return ended.how == ChildEnd::kFailed &&
+         (ended.exit_code == options.fault_exit_code || ended.exit_code == kNotStarted);
 }
 
 /// Removes the oldest ended jobs beyond max_ended. Under the mutex.

@@ -49,6 +49,7 @@ struct JobOptions {
   std::string directory{};  // its jobs; everything else in it is left alone
   std::string program{};    // that runs the steps
   ChildOptions child{};     // limits of one job; argv, directory and log are set here
+  int fault_exit_code = 3;  // of a step that failed for another reason than its input: the disk is full, for example
   size_t max_queued = 8;
   size_t max_ended = 32;  // that are kept, with log and result
 };

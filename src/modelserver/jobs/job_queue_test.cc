@@ -92,7 +92,8 @@ TEST_F(JobQueueTest, RunsItsStepsAndKeepsLogAndResult) {
   EXPECT_EQ(queue_->Log(id, 4).value(), "(9 bytes are left out; these are the last 4)\nond\n");
   EXPECT_EQ(queue_->Log(id, 13).value(), "first\nsecond\n");
   EXPECT_EQ(queue_->ReadResult(id).value(), "input19\n");
-  EXPECT_THAT(WriteJobs(queue_->All()), HasSubstr(R"("name":"m","user":"","status":"done","reason":"",)"));
+  EXPECT_THAT(WriteJobs(queue_->All()),
+              HasSubstr(R"("name":"m","user":"","status":"done","reason":"","server_fault":false,)"));
   EXPECT_THAT(WriteJobMetrics(*queue_), HasSubstr("kepler_model_server_ended_jobs_total{state=\"done\"} 1\n"));
 }
 
@@ -129,11 +130,12 @@ TEST_F(JobQueueTest, AFaultOfTheServerIsNotOneOfTheInput) {
     return view.is_server_fault;
   };
   EXPECT_FALSE(is_server_fault("echo 'row 3: no number'; exit 1"));
-  EXPECT_FALSE(is_server_fault("echo 'file: No such file or directory'; exit 1"));
-  EXPECT_TRUE(is_server_fault("echo 'write abs/model.json: No space left on device'; exit 1"));
-  EXPECT_TRUE(is_server_fault("echo 'write abs/model.json: Permission denied'; exit 1"));
-  EXPECT_TRUE(is_server_fault("echo 'start thread x: Resource temporarily unavailable'; exit 1"));
-  EXPECT_TRUE(is_server_fault("exit 1")) << "the log could not be written";
+  EXPECT_FALSE(is_server_fault("echo 'column x: No space left on device'; exit 1")) << "a text of the client";
+  EXPECT_FALSE(is_server_fault("exit 2"));
+  EXPECT_THAT(WriteJobs(queue_->All()), HasSubstr(R"("reason":"-c: exit code 2","server_fault":false,)"));
+  EXPECT_TRUE(is_server_fault("echo 'write abs/model.json: No space left on device'; exit 3"));
+  EXPECT_THAT(WriteJob(queue_->All().back()), HasSubstr(R"("server_fault":true,)"));
+  EXPECT_TRUE(is_server_fault("exit 127")) << "the program could not be started";
   EXPECT_TRUE(is_server_fault("kill -9 $$"));
   EXPECT_TRUE(is_server_fault("true")) << "no result";
 }

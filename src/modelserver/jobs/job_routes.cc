@@ -96,9 +96,10 @@ Response OnCancel(JobQueue& queue, const Request& request) {
 std::string WriteJob(const JobView& job) {
   const auto asked = std::chrono::duration<double>(job.asked.time_since_epoch()).count();
   return fmt::format(
-      R"({{"id":{},"name":{},"user":{},"status":"{}","reason":{},"asked_at":{:.0f},"seconds":{:.3f},"result_bytes":{}}})",
+      R"({{"id":{},"name":{},"user":{},"status":"{}","reason":{},"server_fault":{},"asked_at":{:.0f},"seconds":{:.3f},)"
+      R"("result_bytes":{}}})",
       json::Quote(job.id), json::Quote(job.name), json::Quote(job.user), Name(job.state), json::Quote(job.reason),
-      asked, job.seconds, job.result_bytes);
+      job.is_server_fault, asked, job.seconds, job.result_bytes);
 }
 
 std::string WriteJobs(const std::vector<JobView>& jobs) {
