@@ -201,7 +201,7 @@ class Faults(BmcTest):
 
     def setUp(self):
         super().setUp()
-        self.start(timeout="1s")
+        self.start(timeout="3s")
         self.wait_watts({SUPPLY_1: 150, SUPPLY_2: 150}, "both supplies")
 
     def package(self):
