@@ -169,6 +169,13 @@ class Watch:
             time.sleep(max(0, begin + len(rss) - time.monotonic()))
         self.rows.append(statistics.median(rss))
 
+    def wait_connections(self, count):
+        """Scrapes until the agent has had `count` connections: the attackers begin one by one, and each needs memory."""
+        def made():
+            scrape = self.scrape()
+            return scrape is not None and float(scrape.value("kepler_http_connections_total")) >= count
+        wait_until(made, f"{count} connections", 60, period=0.2)
+
     def growth(self):
         """Of the RSS, from the second row on."""
         return max(self.rows[1:]) / self.rows[1] - 1
@@ -198,6 +205,7 @@ def siege(rows, row_seconds=ROW, half_open=HALF_OPEN, growth=MAX_GROWTH, max_p99
         attackers = Attackers(agent.port, GUESSERS, half_open, USERS_ADDRESS if from_users_address else "")
         with attackers:
             with churn, containers:
+                watch.wait_connections(GUESSERS + half_open)
                 for number in range(1, rows + 1):
                     watch.row(row_seconds)
                     show(f"   {number * row_seconds:5.0f} s: RSS {watch.rows[-1] / 2**20:6.2f} MiB, slowest scrape so "
