@@ -86,8 +86,16 @@ std::string AllText(const Drawing& drawing) {
   return all;
 }
 
+std::vector<Point> Noise(int count) {
+  std::vector<Point> points;
+  points.reserve(static_cast<size_t>(count));
+  for (int i = 0; i < count; ++i) points.push_back({.x = static_cast<double>(i), .y = 100 + std::sin(i) * 50});
+  return points;
+}
+
 TEST(LayOut, AnyData_IsReadable) {
   std::vector<Point> wave;
+  wave.reserve(3000);
   for (int i = 0; i < 3000; ++i) wave.push_back({.x = i / 20.0, .y = 100 + 80 * std::sin(i / 50.0)});
   ExpectReadable(LayOut(PageWith(wave)));
   ExpectReadable(LayOut(PageWith({{.x = 1, .y = 42.5}})));
@@ -109,8 +117,7 @@ TEST(LayOut, TitlesUnitsAndLegends_AreThere) {
 }
 
 TEST(LayOut, AMillionPoints_AreAFewThousandMarksAndItIsSaid) {
-  std::vector<Point> points;
-  for (int i = 0; i < 1'000'000; ++i) points.push_back({.x = static_cast<double>(i), .y = 100 + std::sin(i) * 50});
+  const std::vector<Point> points = Noise(1'000'000);
   const Drawing drawing = LayOut(PageWith(points));
   size_t marks = 0;
   for (const Shape& shape : drawing.shapes) {
@@ -124,8 +131,7 @@ TEST(LayOut, AMillionPoints_AreAFewThousandMarksAndItIsSaid) {
 
 TEST(LayOut, LongName_LeavesTheNoteWhole) {
   Page page = PageWith({});
-  std::vector<Point> points;
-  for (int i = 0; i < 9000; ++i) points.push_back({.x = static_cast<double>(i), .y = 100 + std::sin(i) * 50});
+  const std::vector<Point> points = Noise(9000);
   const Series series{.name = "a", .color = kBlue, .points = points};
   page.panels = {{.title = "t",
                   .x_label = "x",

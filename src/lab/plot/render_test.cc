@@ -53,7 +53,7 @@ class Picture {
     const auto take = [](void* rest, unsigned char* into, unsigned int size) {
       auto& left = *static_cast<std::string_view*>(rest);
       if (left.size() < size) return CAIRO_STATUS_READ_ERROR;
-      std::copy_n(left.data(), size, into);
+      std::copy_n(left.begin(), size, into);
       left.remove_prefix(size);
       return CAIRO_STATUS_SUCCESS;
     };
@@ -61,8 +61,8 @@ class Picture {
     EXPECT_EQ(cairo_surface_status(surface_.get()), CAIRO_STATUS_SUCCESS);
   }
   [[nodiscard]] Pixel At(int x, int y) const {
-    const unsigned char* const row =
-        cairo_image_surface_get_data(surface_.get()) + 2 * y * cairo_image_surface_get_stride(surface_.get());
+    const unsigned char* const row = cairo_image_surface_get_data(surface_.get()) +
+                                     ptrdiff_t{2} * y * cairo_image_surface_get_stride(surface_.get());
     uint32_t pixel = 0;
     std::memcpy(&pixel, row + size_t{8} * static_cast<size_t>(x), sizeof(pixel));
     return {.red = static_cast<int>(pixel >> 16 & 0xff),
